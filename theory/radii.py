@@ -9,7 +9,7 @@ differ for lower bounds (which *keep* arms) and upper bounds (which *drop* them)
 alone has another: beta_i + beta_j, growing with the total number of samples.
 
 A radius says what it is worth: `guarantee` is "proved" or "heuristic". Proofs are in
-theory/README.md, their steps in tests/theory/test_radii.py.
+theory/PROOFS.md, their steps in tests/theory/test_radii_derivations.py.
 """
 
 from __future__ import annotations
@@ -70,8 +70,10 @@ class PairwiseRadius(Radius):
 
 def _counts(counts: Any) -> FloatArray:
     n = np.asarray(counts, dtype=np.float64)
-    if n.size and not (n >= 1).all():
-        raise ValueError(f"counts={counts!r} must be at least 1: a radius needs a sample.")
+    if n.size and not ((n >= 1) & np.isfinite(n)).all():
+        raise ValueError(
+            f"counts={counts!r} must be finite and at least 1: a radius needs a sample."
+        )
     return n
 
 
@@ -254,18 +256,24 @@ class UnknownScale(PairwiseRadius):
     def first_count(self, K: int, D: int, delta: float) -> int:
         """The first n with chi_n > 0."""
         th = self.threshold(K, D, delta)
-        block = 256
-        while True:
-            n = np.arange(2.0, block)
+        for most in (256, CHI_EXACT):
+            n = np.arange(2.0, most + 1)
             finite = np.flatnonzero(chi(n, th, self.a) > 0)
             if finite.size:
                 return int(n[finite[0]])
-            block *= 4
+        raise ValueError(
+            f"a={self.a} leaves the radius infinite up to n={CHI_EXACT}: the prior on precisions "
+            f"is too narrow to learn from data. Use a near its default, 3."
+        )
 
 
 #: Beyond this count n/chi_n, which only decreases, is held at its value here: conservative by
 #: about 2% of the variance at th = 9, and one table of this length serves every run.
 CHI_EXACT = 1 << 17
+
+#: Floating-point Newton ends within 1e-13 of the root, on either side; chi is lowered by this
+#: fraction, so that f_n(chi_n/2) >= threshold holds for the number returned.
+CHI_ROUNDING = 1e-12
 
 
 def chi(counts: Any, threshold: float, a: float = 3.0) -> FloatArray:
@@ -276,7 +284,8 @@ def chi(counts: Any, threshold: float, a: float = 3.0) -> FloatArray:
     .. math:: f_n(z) = z - A\log(a+z) + a\log a + \log\Gamma(A) - \log\Gamma(a),
 
     and 0 where f_n(0) <= threshold. f_n is convex and decreasing there, so Newton's method from
-    0 climbs to the root from below, and stopping early would only be conservative.
+    0 climbs to the root from below, and stopping early would only be conservative. n/chi_n never
+    increases with n (theory/PROOFS.md, Section 3).
 
     >>> n = np.array([50.0, 100.0, 300.0, 1000.0, 10000.0])
     >>> np.round(n / chi(n, math.log(6000)), 1)
@@ -284,6 +293,7 @@ def chi(counts: Any, threshold: float, a: float = 3.0) -> FloatArray:
     """
     n = _counts(counts)
     threshold = check_positive(threshold, name="threshold", why="it is log(1/alpha).")
+    a = check_positive(a, name="a", why="it is the shape of the prior on precisions.")
     beyond = n > CHI_EXACT
     exact = _chi_exact(np.minimum(n, CHI_EXACT), threshold, a)
     return np.where(beyond, n * (exact / CHI_EXACT), exact)
@@ -304,7 +314,7 @@ def _chi_exact(n: FloatArray, threshold: float, a: float) -> FloatArray:
         if (grown <= z * (1 + 1e-15)).all():
             break
         z = grown
-    return np.where(active, 2 * z, 0.0)
+    return np.where(active, 2 * z * (1 - CHI_ROUNDING), 0.0)
 
 
 @dataclass(frozen=True)
@@ -338,9 +348,9 @@ class SingleArm(Radius):
 
     def half_width(self, p: Any, q: Any, t: Any, K: int, D: int, delta: float) -> FloatArray:
         """beta for arms sampled p and q times at time t, scale 1."""
-        return np.sqrt(self.growth(t, K, D, delta)) * (
-            np.sqrt(2 / _counts(p)) + np.sqrt(2 / _counts(q))
-        )
+        arms = np.sqrt(2 / _counts(p)) + np.sqrt(2 / _counts(q))
+        width: FloatArray = np.sqrt(self.growth(t, K, D, delta)) * arms
+        return width
 
 
 @lru_cache(maxsize=32)
