@@ -1,8 +1,25 @@
 """The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine."""
 
+from theory.bound import Bound
 from theory.calibration import K1, C_g, C_g_approximate, claim_counts, levels
+from theory.characteristic_time import (
+    CharacteristicTime,
+    characteristic_lower_bound,
+    characteristic_time,
+    kl_bernoulli,
+)
 from theory.dominance import domination, margins, pareto_set
 from theory.gaps import combined_gaps, easiest_arms, gaps, omega, omega_k
+from theory.inversion import (
+    lambert_bounds,
+    lambert_exponential_bound,
+    log_crossings,
+    loglog_time,
+    lucb1_time,
+    lucb1_time_bound,
+    radius_time,
+)
+from theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
 from theory.radii import (
     KaufmannKoolen,
     Mixture,
@@ -12,9 +29,18 @@ from theory.radii import (
     UnknownScale,
     chi,
 )
+from theory.sharp_bound import sample_bound, samples_to_separate
+from theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
+from theory.upper_bounds import best_arm_bound, cover_bound, expected_samples_lucb1, theorem_1
 
 __all__ = [
     "K1", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius", "Radius",
     "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",
+    "Bound", "best_arm_bound", "best_arm_lower_bound", "cover_bound", "expected_samples_lucb1",
+    "lambert_bounds", "lambert_exponential_bound", "log_crossings", "loglog_time", "lower_bound",
+    "lower_bound_instance", "lucb1_time", "lucb1_time_bound", "radius_time", "sample_bound",
+    "samples_to_separate", "theorem_1",
+    "CharacteristicTime", "characteristic_lower_bound", "characteristic_time", "kl_bernoulli",
+    "ArmMixture", "ArmRadius", "IteratedLogarithm",
 ]  # fmt: skip

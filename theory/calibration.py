@@ -82,7 +82,7 @@ def claim_counts(K: int, D: int, union: str) -> tuple[int, int]:
     "pairs"   K1 = K (K - 1) D / 2 for both: the paper's union, all intervals hold together.
     "none"    1: no union bound, a heuristic.
 
-    Source: the claims argument is our own, proved in theory/README.md.
+    Source: the claims argument is our own, proved in theory/PROOFS.md, Section 4.
 
     >>> claim_counts(20, 3, "claims"), claim_counts(20, 3, "pairs"), claim_counts(2, 1, "claims")
     ((60, 380), (570, 570), (1, 1))

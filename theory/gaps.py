@@ -1,4 +1,4 @@
-r"""The gaps of the paper: what an arm's place on, or below, the Pareto front is worth in samples."""
+"""The gaps of the paper: how far each arm is from changing its place on or below the front."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -353,20 +352,7 @@ class SingleArm(Radius):
         return width
 
 
-@lru_cache(maxsize=32)
-def arm_tables(
-    radius: PairwiseRadius, K: int, D: int, delta: float, size: int
-) -> tuple[FloatArray, FloatArray]:
-    """l(n) and v(n) for n = 0..size-1 (index 0 unused), shared by every run and both engines."""
-    n = np.arange(size, dtype=np.float64)
-    n[0] = 1
-    l, v = radius.arm_terms(n, K, D, delta)
-    l.setflags(write=False)
-    v.setflags(write=False)
-    return l, v
-
-
 __all__ = [
     "CHI_EXACT", "KaufmannKoolen", "Mixture", "PairwiseRadius", "Radius", "SingleArm",
-    "UnknownScale", "arm_tables", "chi", "claim_counts",
+    "UnknownScale", "chi", "claim_counts",
 ]  # fmt: skip

@@ -18,7 +18,6 @@ from theory.radii import (
     PairwiseRadius,
     SingleArm,
     UnknownScale,
-    arm_tables,
     chi,
 )
 
@@ -141,16 +140,6 @@ def test_unions_order_the_radii():
             for u in ("none", "claims", "pairs")
         )
         assert none < claims < pairs
-
-
-def test_tables_are_the_terms_and_cannot_be_written():
-    l, v = arm_tables(Mixture(), 4, 2, 0.1, 50)
-    terms = Mixture().arm_terms(np.arange(1, 50), 4, 2, 0.1)
-    assert (l[1:] == terms[0]).all()
-    assert (v[1:] == terms[1]).all()
-    with pytest.raises(ValueError, match="read-only"):
-        v[3] = 0.0
-    assert arm_tables(Mixture(), 4, 2, 0.1, 50)[0] is l
 
 
 def test_chi_grows_in_proportion_beyond_its_table():
@@ -285,7 +274,7 @@ def violated(radius, rule, seed=1, shrink=1.0):
     rng = np.random.default_rng(seed)
     start = radius.first_count(2, 1, DELTA)
     C = radius.constants(2, 1, DELTA)[0]
-    l, v = arm_tables(radius, 2, 1, DELTA, ROUNDS + start + 1)
+    l, v = radius.arm_terms(np.maximum(np.arange(ROUNDS + start + 1), 1), 2, 1, DELTA)
     first = rng.normal(size=(start, REPLICATIONS, 2)) * SCALES
     sums, squares = first.sum(axis=0), (first**2).sum(axis=0)
     counts = np.full((REPLICATIONS, 2), start)
@@ -331,7 +320,7 @@ def test_intervals_need_the_prefix_of_allocations_when_outcomes_are_late():
     rng = np.random.default_rng(3)
     radius, runs, rounds, delay = Mixture(), 1000, 300, 40
     C = radius.constants(2, 1, DELTA)[0]
-    l, v = arm_tables(radius, 2, 1, DELTA, rounds + 1)
+    l, v = radius.arm_terms(np.maximum(np.arange(rounds + 1), 1), 2, 1, DELTA)
     outcomes = rng.normal(size=(2, runs, rounds))  # stream of each arm, sampled in turn
     times = np.arange(rounds)
     late = np.zeros((2, runs, rounds), dtype=int)
