@@ -1,0 +1,73 @@
+"""Importing is light, compiling survives a machine without a writable cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import paretoid
+
+ROOT = Path(paretoid.__file__).parents[1]
+HEAVY = [
+    "pymc", "pytensor", "arviz", "sympy", "matplotlib", "distributed", "dask", "pandas", "xarray",
+    "numba", "scipy", "rich", "typer", "hypothesis",
+]  # fmt: skip
+
+
+def python(code: str, **environment: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_import_loads_nothing_heavy():
+    code = f"import sys, paretoid, theory; print([m for m in {HEAVY} if m in sys.modules])"
+    assert python(code) == "[]"
+
+
+def test_bandits_goals_and_instances_need_no_compiler():
+    code = (
+        "import sys, paretoid as pt; pt.load_instance('covboost'); pt.ParetoSet(); pt.Mixture();"
+        "print('numba' in sys.modules)"
+    )
+    assert python(code) == "False"
+
+
+def test_kernels_are_cached_in_a_directory_of_our_own(tmp_path):
+    code = (
+        "from paretoid import _compile, _kernel;"
+        "_kernel._arm_l(0, 1.0, 2.0); print(_compile.cache_directory())"
+    )
+    directory = Path(python(code, NUMBA_CACHE_DIR=str(tmp_path)))
+    assert directory.parent == tmp_path
+    assert list(directory.rglob("*_arm_l*.nbi"))
+
+
+def test_an_unwritable_cache_is_no_failure(tmp_path):
+    """A file where the directory should be: nobody, not even root, can write below it."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    code = (
+        "from paretoid import _compile, _kernel;"
+        "print(_compile.cache_directory(), _kernel._arm_l(1, 1.0, 1.0) > 1.38)"
+    )
+    assert python(code, NUMBA_CACHE_DIR=str(blocked / "cache")) == "None True"
+    environment = {"HOME": str(blocked), "XDG_CACHE_HOME": str(blocked / "x")}
+    assert python(code, **environment) == "None True"
+
+
+def test_numba_keeps_its_own_cache_setting(tmp_path):
+    """Choosing a directory for our kernels leaves the user's other functions alone."""
+    code = (
+        "import numba; before = numba.config.CACHE_DIR; from paretoid import _kernel;"
+        "print(numba.config.CACHE_DIR == before)"
+    )
+    assert python(code) == "True"
