@@ -399,18 +399,19 @@ def _review(
     """After `arm` was sampled: OPT, blockers and witnessed indices. Returns the change of |OPT|."""
     D, K = x.shape
     wide = len(v) > 1
-    change, skip_to, quiet = 0, 0, False
-    for i in range(K):
-        if K >= WIDE and i >= skip_to:  # nothing to do for most blocks of arms
-            skip_to = i + BLOCK
-            quiet = False
-            if skip_to <= K:
-                hits = 0
-                for q in range(BLOCK):
-                    j = i + q
-                    hits += 1 if optimal[j] | (witness[j] == arm) | (blocker[j] == arm) else 0
-                quiet = hits == 0
-        if i == arm or quiet:
+    change, after = 0, 0
+    while after < K:
+        if K >= WIDE and after % BLOCK == 0 and after + BLOCK <= K:
+            hits = 0
+            for q in range(BLOCK):
+                j = after + q
+                hits += 1 if optimal[j] | (witness[j] == arm) | (blocker[j] == arm) else 0
+            if hits == 0:  # nothing to do for most blocks of arms
+                after += BLOCK
+                continue
+        i = after
+        after += 1
+        if i == arm:
             continue
         if optimal[i]:
             s, clear = keep + (l[i] + l[arm]), False

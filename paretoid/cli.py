@@ -66,7 +66,7 @@ def demo(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: bad input ends with one sentence on stderr and exit code 2."""
     try:
-        app(arguments, standalone_mode=True)
+        app(arguments, prog_name="paretoid")
     except ValueError as error:
         typer.echo(f"paretoid: {error}", err=True)
         raise SystemExit(2) from None

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 def as_text(runs: xr.Dataset, bandit: Bandit) -> str:
     """A few lines that fit forty columns and need no colour."""
+    size = runs.sizes["replication"]
     lines = [
-        f"{bandit.K} arms, {bandit.D} objectives, {runs.sizes['replication']} simulated experiments",
+        f"{bandit.K} arms, {bandit.D} objectives, {size} simulated experiments",
         f"delta = {runs.attrs['delta']}, {runs.attrs['radius']}: {runs.attrs['guarantee']}",
     ]
     for goal in runs.goal.values:

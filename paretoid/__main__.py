@@ -1,0 +1,5 @@
+"""`python -m paretoid` is the `paretoid` command."""
+
+from paretoid.cli import main
+
+main()

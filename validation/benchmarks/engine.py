@@ -1,0 +1,204 @@
+"""How fast is a round of the engine, beside the textbook kernel in the same run?
+
+    python -m validation.benchmarks.engine [--quick] [--check]
+
+Times are microseconds per round on one core, random numbers included, compilation apart; the
+bandit has random Bernoulli means, the goal is `ParetoSet()`, the radius the default. Each figure
+is the best of several alternating measurements of both kernels. `--check` exits with 1 if a
+ratio is below the floor we promise. Last figures: validation/benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+import paretoid as pt
+from paretoid import _program as P
+from paretoid._build import build_program
+from paretoid.simulation import generator
+
+#: K, D, rounds of the engine, rounds of the textbook, promised ratio
+SIZES = [
+    (5, 2, 50_000, 10_000, 6),
+    (20, 3, 50_000, 1_000, 35),
+    (100, 5, 20_000, 60, 350),
+    (1000, 10, 5_000, 3, 3000),
+]
+THREADS_FLOOR = 1.7
+MEMORY_CEILING = 200  # MB over the import, one run with K = 1000, D = 10
+
+
+def seconds_per_round(K: int, D: int, rounds: int, engine: bool, seed: int) -> float:
+    """Wall time of a round after the first K, noise included; the kernel is compiled already."""
+    from paretoid import _kernel, _textbook
+
+    means = np.random.default_rng(seed).random((K, D))
+    bandit = pt.BernoulliBandit(means)
+    program = build_program(bandit, [pt.ParetoSet()], pt.APE(), pt.Mixture(), 0.1, K + rounds)
+    state = P.new_state(program, 1)
+    work = _textbook.workspace(K, D)
+    nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
+    stream = generator(seed, (0,))
+
+    def advance(size: int) -> None:
+        noise = np.empty((1, size, D))
+        bandit.fill(stream, noise[0])
+        if engine:
+            _kernel.advance(program, state, np.zeros(1, dtype=np.int64), noise)
+        else:
+            _textbook.advance(program, state, 0, noise[0], *nothing, work)
+
+    advance(K)
+    start = time.perf_counter()
+    while state.clock[0, P.STATUS] == P.RUNNING:
+        advance(min(4096, rounds))
+    return (time.perf_counter() - start) / int(state.clock[0, P.TIME] - K)
+
+
+def hard_seeds(K: int, D: int, rounds: int, how_many: int) -> list[int]:
+    """Instances on which the engine runs for all of `rounds`: short runs would time set-up."""
+    found = []
+    for seed in range(10_000):
+        bandit = pt.BernoulliBandit(np.random.default_rng(seed).random((K, D)))
+        runs = pt.simulate(bandit, seed=seed, max_samples=K + rounds)
+        if not runs.stopped.item():
+            found.append(seed)
+        if len(found) == how_many:
+            break
+    return found
+
+
+def compare_rounds(repeats: int) -> list[tuple[int, int, float, float, float]]:
+    """(K, D, textbook us, engine us, ratio) for each size."""
+    rows = []
+    for K, D, fast_rounds, slow_rounds, _ in SIZES:
+        ratios, slow_best, fast_best = [], np.inf, np.inf
+        for seed in hard_seeds(K, D, fast_rounds, 3):
+            slow, fast = np.inf, np.inf
+            for _ in range(repeats):  # alternating, so that a busy moment hits both
+                slow = min(slow, seconds_per_round(K, D, slow_rounds, False, seed))
+                for _ in range(3):
+                    fast = min(fast, seconds_per_round(K, D, fast_rounds, True, seed))
+            ratios.append(slow / fast)
+            slow_best, fast_best = min(slow_best, slow), min(fast_best, fast)
+        rows.append((K, D, slow_best * 1e6, fast_best * 1e6, float(np.median(ratios))))
+        print(
+            f"K={K:<5} D={D:<3} textbook {slow_best * 1e6:10.2f} us   engine "
+            f"{fast_best * 1e6:7.3f} us   ratio {rows[-1][-1]:8.1f}",
+            flush=True,
+        )
+    return rows
+
+
+def compare_threads(repeats: int, samples: int, replications: int) -> float:
+    """Time on one thread over time on two, for runs of `samples` samples."""
+    means = 0.5 + np.random.default_rng(3).random((5, 2)) / 100  # too close to stop early
+    bandit = pt.BernoulliBandit(means)
+
+    def campaign(threads: int) -> float:
+        with ThreadPoolExecutor(threads) as pool:
+            start = time.perf_counter()
+            pt.simulate(bandit, max_samples=samples, replications=replications, executor=pool)
+            return time.perf_counter() - start
+
+    one, two = np.inf, np.inf
+    for _ in range(repeats):
+        one, two = min(one, campaign(1)), min(two, campaign(2))
+    return one / two
+
+
+def in_subprocess(code: str, **environment: str) -> str:
+    """The output of a Python program in a fresh interpreter."""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    return result.stdout.strip()
+
+
+def import_times(repeats: int) -> tuple[float, float]:
+    """Seconds to import numpy, and paretoid, each in a fresh interpreter."""
+
+    def best(module: str) -> float:
+        code = f"import time; t = time.perf_counter(); import {module}"
+        return min(
+            float(in_subprocess(code + "; print(time.perf_counter() - t)")) for _ in range(repeats)
+        )
+
+    return best("numpy"), best("paretoid")
+
+
+def compile_times() -> tuple[float, float]:
+    """Seconds of the first simulate with an empty cache, and of the next process."""
+    code = (
+        "import time, xarray, paretoid as pt; b = pt.BernoulliBandit([[.9, .1], [.1, .2]]);"
+        "t = time.perf_counter(); pt.simulate(b); print(time.perf_counter() - t)"
+    )
+    with tempfile.TemporaryDirectory() as empty:
+        first = float(in_subprocess(code, NUMBA_CACHE_DIR=empty))
+        return first, float(in_subprocess(code, NUMBA_CACHE_DIR=empty))
+
+
+def memory() -> float:
+    """MB that one run with K = 1000, D = 10 adds to a process that has imported everything."""
+    code = (
+        "import resource as r, numpy as np, xarray, paretoid as pt;"
+        "from paretoid import _kernel, _textbook; import scipy.special;"
+        "pt.simulate(pt.BernoulliBandit([[.9, .1], [.1, .2]]));"
+        "before = r.getrusage(r.RUSAGE_SELF).ru_maxrss;"
+        "b = pt.BernoulliBandit(np.random.default_rng(0).random((1000, 10)));"
+        "pt.simulate(b, pt.ParetoSet(0.1), max_samples=20_000);"
+        "print((r.getrusage(r.RUSAGE_SELF).ru_maxrss - before) / 1024)"
+    )
+    return float(in_subprocess(code))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the table; with --check, 1 if a floor is missed."""
+    parser = argparse.ArgumentParser(description="Engine against textbook, in one run.")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--check", action="store_true", help="exit with 1 below a floor")
+    options = parser.parse_args(arguments)
+    repeats = 2 if options.quick else 5
+    print(
+        f"Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"{platform.machine()}, {os.cpu_count()} cores"
+    )
+    checks: list[tuple[str, bool]] = []
+    first, next_one = compile_times()
+    print(f"first simulate: {first:.1f} s with an empty cache, {next_one:.2f} s from the cache")
+    numpy_time, our_time = import_times(repeats)
+    print(f"import numpy {numpy_time:.3f} s, import paretoid {our_time:.3f} s (NumPy included)")
+    for size, row in zip(SIZES, compare_rounds(repeats), strict=True):
+        checks.append((f"K={size[0]}: at least {size[-1]}x", row[-1] >= size[-1]))
+    threads: list[tuple[str, Callable[[], float]]] = [
+        ("runs of 100,000 samples", lambda: compare_threads(repeats, 100_000, 64)),
+        ("runs of 1,000 samples", lambda: compare_threads(repeats, 1_000, 4096)),
+    ]
+    for label, measure in threads:
+        speedup = measure()
+        print(f"two threads over one, {label}: {speedup:.2f}", flush=True)
+        checks.append((f"two threads, {label}: at least {THREADS_FLOOR}", speedup >= THREADS_FLOOR))
+    extra = memory()
+    print(f"memory of a run with K=1000, D=10: {extra:.0f} MB over the import")
+    checks.append((f"memory below {MEMORY_CEILING} MB", extra < MEMORY_CEILING))
+    missed = [label for label, good in checks if not good]
+    print("all floors met" if not missed else f"missed: {'; '.join(missed)}")
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
