@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.goals import Goal
+from paretoid.goals import Goal, ParetoSet
+from theory._checks import FloatArray
 from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 from theory.sharp_bound import samples_to_separate
 
@@ -19,7 +21,7 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
 
     Gaps are in units of the largest scale of each objective. The bound is that of the radius
     itself where it depends on counts alone; `UnknownScale` is judged by the `Mixture` it tends
-    to and `SingleArm` by `KaufmannKoolen`, both smaller: only hopeless problems are refused.
+    to, others by `KaufmannKoolen`: only hopeless problems are refused.
     """
     divisor = bandit.scale.max(axis=0)
     judge: PairwiseRadius = KaufmannKoolen()
@@ -27,23 +29,40 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
         judge = Mixture(radius.rho, radius.union)
     elif isinstance(radius, PairwiseRadius):
         judge = radius
-    for goal in goals:
-        gaps = goal.gaps(bandit.oriented, divisor)
-        needed = np.asarray(samples_to_separate(gaps, judge, bandit.K, bandit.D, delta))
-        if needed.sum() <= MOST_SAMPLES:
+    enough = _enough(judge, bandit.K, bandit.D, delta)
+    for eps1 in {goal.eps1 for goal in goals}:  # no goal has smaller gaps than ParetoSet(eps1)
+        if ParetoSet(eps1).gaps(bandit.oriented, divisor).min() > enough:
             continue
-        worst = np.flatnonzero(gaps == gaps.min())
-        names = ", ".join(repr(bandit.arms[i]) for i in worst[:6])
-        more = f" and {len(worst) - 6} more" if len(worst) > 6 else ""
-        if gaps.min() <= 0:
-            reason = "tie, so no number of samples can tell them apart"
-        else:
-            reason = (
-                f"are only {gaps.min():.2g} standard deviations from changing place, which "
-                f"could take {needed.sum():.1e} samples"
-            )
-        raise ValueError(
-            f"{goal} may never stop: {names}{more} {reason}. Allow a slack (eps1 or eps2), ask "
-            f"for fewer arms (AtMost), or pass max_samples= to run to a budget and see which "
-            f"runs stopped."
+        for goal in goals:
+            if goal.eps1 == eps1:
+                _refuse(bandit, goal, goal.gaps(bandit.oriented, divisor), judge, delta)
+
+
+@lru_cache(maxsize=64)
+def _enough(radius: PairwiseRadius, K: int, D: int, delta: float) -> float:
+    """A gap that every arm resolves within 1e11 / K samples, so that no search is needed."""
+    n = MOST_SAMPLES // K
+    widths = (radius.half_width(n, n, K, D, delta, drop=drop) for drop in (False, True))
+    return float(sum(widths))
+
+
+def _refuse(
+    bandit: Bandit, goal: Goal, gaps: FloatArray, judge: PairwiseRadius, delta: float
+) -> None:
+    needed = np.asarray(samples_to_separate(gaps, judge, bandit.K, bandit.D, delta)).sum()
+    if needed <= MOST_SAMPLES:
+        return
+    worst = np.flatnonzero(gaps == gaps.min())
+    names = ", ".join(repr(bandit.arms[i]) for i in worst[:6])
+    more = f" and {len(worst) - 6} more" if len(worst) > 6 else ""
+    if gaps.min() <= 0:
+        reason = "tie, so no number of samples can tell them apart"
+    else:
+        reason = (
+            f"are only {gaps.min():.2g} standard deviations from changing place, which could "
+            f"take {needed:.1e} samples"
         )
+    raise ValueError(
+        f"{goal} may never stop: {names}{more} {reason}. Allow a slack (eps1 or eps2), ask for "
+        f"fewer arms (AtMost), or pass max_samples= to run to a budget and see which runs stopped."
+    )
