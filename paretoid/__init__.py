@@ -4,17 +4,20 @@ Importing this loads NumPy and nothing heavy; Numba, xarray and the rest come wh
 """
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+from paretoid.explorer import Allocation, Explorer
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.instances import INSTANCES, load_instance
-from paretoid.rules import APE, Rule
+from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
 from paretoid.simulation import simulate
 from paretoid.tracing import Run, run_once
 from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from theory.single_stream import ArmMixture, IteratedLogarithm
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "APE", "INSTANCES", "AtMost", "Bandit", "BernoulliBandit", "Cover", "GaussianBandit", "Goal",
-    "KaufmannKoolen", "Mixture", "ParetoSet", "Radius", "ResampledBandit", "Rule", "Run",
-    "SingleArm", "UnknownScale", "load_instance", "run_once", "simulate",
+    "APE", "INSTANCES", "LUCB", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit",
+    "Cover", "Explorer", "GaussianBandit", "Goal", "IteratedLogarithm", "KaufmannKoolen", "LUCBpp",
+    "Mixture", "ParetoSet", "Radius", "ResampledBandit", "RoundRobin", "Rule", "Run", "SingleArm",
+    "UGapEc", "UniformElimination", "UnknownScale", "load_instance", "run_once", "simulate",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoid._program import (
     COVER,
+    ITERATED_LOGARITHM,
     KAUFMANN_KOOLEN,
     MIXTURE,
     SINGLE_ARM,
@@ -18,7 +19,7 @@ from paretoid._program import (
 )
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Cover, Goal
-from paretoid.rules import Rule
+from paretoid.rules import BestArmRule, Rule
 from theory._checks import FloatArray, as_epsilon, check_delta
 from theory.radii import (
     CHI_EXACT,
@@ -30,6 +31,7 @@ from theory.radii import (
     UnknownScale,
     chi,
 )
+from theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
 
 _KINDS: dict[type, int] = {
     Mixture: MIXTURE,
@@ -37,12 +39,19 @@ _KINDS: dict[type, int] = {
     UnknownScale: UNKNOWN_SCALE,
     SingleArm: SINGLE_ARM,
 }
+_ARM_KINDS: dict[type, int] = {ArmMixture: MIXTURE, IteratedLogarithm: ITERATED_LOGARITHM}
 _TABLE = 1 << 16
 _FOREVER = 1 << 62
 
 
-def check_radius(radius: Any, bandit: Bandit) -> Radius:
-    """`radius`, if its theorem covers the outcomes of `bandit`."""
+def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radius:
+    """`radius`, if its theorem covers the outcomes of `bandit`.
+
+    Radii on single arms are for rules that look for one best arm; `rule` says whether this does.
+    """
+    if isinstance(rule, BestArmRule) and type(radius) in _ARM_KINDS:
+        assert isinstance(radius, ArmRadius)
+        return radius
     if type(radius) not in _KINDS:
         names = ", ".join(kind.__name__ for kind in _KINDS)
         raise ValueError(f"radius={radius!r} must be one of {names}; try radius=Mixture().")
@@ -83,6 +92,18 @@ def _tables(radius: Radius, K: int, D: int, delta: float) -> tuple[FloatArray, .
     return l, v, chis
 
 
+@lru_cache(maxsize=16)
+def _stream_tables(radius: ArmRadius) -> tuple[FloatArray, ...]:
+    """(l, v, chi) by count of a radius on one arm."""
+    from paretoid._baselines import fill_stream_tables
+
+    l, v, chis = np.zeros(_TABLE), np.zeros(_TABLE), np.ones(1)
+    fill_stream_tables(_ARM_KINDS[type(radius)], getattr(radius, "rho", 1.0), chis, l, v)
+    for table in (l, v, chis):
+        table.setflags(write=False)
+    return l, v, chis
+
+
 def _ratio(chis: FloatArray) -> float:
     return float(chis[-1] / max(len(chis) - 1, 1))
 
@@ -98,16 +119,22 @@ def build_program(
     """The numbers of one stream; `goals` share eps1 and covers come with decreasing eps2."""
     K, D = bandit.K, bandit.D
     delta = check_delta(delta)
-    check_radius(radius, bandit)
+    check_radius(radius, bandit, rule)
     unknown = isinstance(radius, UnknownScale)
     first = 1
     if isinstance(radius, PairwiseRadius):
         keep, drop = radius.constants(K, D, delta)
         first = radius.first_count(K, D, delta)
+    elif isinstance(radius, ArmRadius):
+        assert isinstance(rule, BestArmRule)
+        keep, drop = (radius.constant(alpha) for alpha in rule.levels(K, delta))
     else:
         assert isinstance(radius, SingleArm)
         keep = drop = radius.constant(K, D, delta)
-    l, v, chis = _tables(radius, K, D, delta)
+    if isinstance(radius, ArmRadius):
+        l, v, chis = _stream_tables(radius)
+    else:
+        l, v, chis = _tables(radius, K, D, delta)
     divisor = np.ones(D) if unknown else divisors(bandit)
     location, spread, data, starts = bandit.kernel_terms()
     eps2 = np.array(
@@ -120,7 +147,7 @@ def build_program(
         spread=spread,
         data=np.ascontiguousarray(data),
         starts=starts,
-        radius=_KINDS[type(radius)],
+        radius={**_KINDS, **_ARM_KINDS}[type(radius)],
         keep=keep,
         drop=drop,
         rho=float(getattr(radius, "rho", 1.0)),

@@ -15,6 +15,7 @@ from theory._checks import BoolArray, FloatArray, IntArray
 
 GAUSSIAN, BERNOULLI, RESAMPLED = 0, 1, 2
 MIXTURE, KAUFMANN_KOOLEN, UNKNOWN_SCALE, SINGLE_ARM = 0, 1, 2, 3
+ITERATED_LOGARITHM = 4  # radii on one arm: this, and MIXTURE for ArmMixture
 PARETO_SET, COVER, AT_MOST = 0, 1, 2
 RUNNING, FINISHED, OUT_OF_BUDGET, CONSTANT_OUTCOMES = 0, 1, 2, 3
 
@@ -30,7 +31,7 @@ class Program(NamedTuple):
     spread: FloatArray  # (K, D) signed factor of the noise; Bernoulli: the value of a success
     data: FloatArray  # (sum of sizes, D) outcomes to resample, oriented
     starts: IntArray  # (K + 1,) where each arm's data begin
-    radius: int  # MIXTURE, KAUFMANN_KOOLEN, UNKNOWN_SCALE or SINGLE_ARM
+    radius: int  # MIXTURE, KAUFMANN_KOOLEN, UNKNOWN_SCALE, SINGLE_ARM or ITERATED_LOGARITHM
     keep: float  # C of lower bounds; SINGLE_ARM: log(5 K D / (2 delta))
     drop: float  # C of upper bounds
     rho: float

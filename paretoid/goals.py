@@ -39,26 +39,8 @@ class Goal:
         as_epsilon(self.eps1, D)
 
     def gaps(self, means: FloatArray, divisor: FloatArray) -> FloatArray:
-        """(K,) the gap to be resolved at each arm, in units of `divisor`; 0: it never ends."""
-        floor = _resolved(means, divisor, self.eps1, 0.0)
-        return np.maximum(combined_gaps(means / divisor, _scaled(self.eps1, divisor)), floor)
-
-
-def _resolved(means: FloatArray, divisor: FloatArray, eps1: Any, eps2: Any) -> float:
-    """The margin by which every arm is settled once the means are known; 0 if one never is.
-
-    An arm is settled inside OPT, by an arm that dominates it, or within eps2 by an arm of OPT.
-    """
-    mu = means / divisor
-    lift, credit = _scaled(eps1, divisor), _scaled(eps2, divisor)
-    others = ~np.eye(len(mu), dtype=bool)
-    inside = np.array([(mu[i] - mu[o] + lift).max(axis=1).min() for i, o in enumerate(others)])
-    worst = np.inf
-    for i, other in enumerate(others):
-        dominated = -(mu[i] - mu).max(axis=1)
-        covered = np.minimum(-(mu[i] - mu - credit).max(axis=1), inside)
-        worst = min(worst, max(inside[i], dominated[other].max(), covered[other].max()))
-    return max(float(worst), 0.0)
+        """(K,) the gap APE must resolve at each arm, in units of `divisor`; 0: it may never end."""
+        return combined_gaps(means / divisor, _scaled(self.eps1, divisor))
 
 
 def _scaled(eps: Any, divisor: FloatArray) -> FloatArray:
@@ -131,11 +113,6 @@ class Cover(Goal):
         fine = mask | ~pareto_set(mu) | covered
         return bool(fine.all() and pareto_set(mu, self.eps1)[mask].all())
 
-    def gaps(self, means: FloatArray, divisor: FloatArray) -> FloatArray:
-        """As for the Pareto set, but an arm may also be settled by its eps2-neighbour."""
-        floor = _resolved(means, divisor, self.eps1, self.eps2)
-        return np.maximum(super().gaps(means, divisor), floor)
-
     def __str__(self) -> str:
         return f"Cover(eps1={_show(self.eps1)}, eps2={_show(self.eps2)})"
 
@@ -175,8 +152,7 @@ class AtMost(Goal):
 
     def gaps(self, means: FloatArray, divisor: FloatArray) -> FloatArray:
         """As for the Pareto set, but never below omega^k."""
-        floor = combined_gaps(means / divisor, _scaled(self.eps1, divisor), self.k)
-        return np.maximum(super().gaps(means, divisor), floor)
+        return combined_gaps(means / divisor, _scaled(self.eps1, divisor), self.k)
 
     def __str__(self) -> str:
         return f"AtMost(k={self.k}, eps1={_show(self.eps1)})"

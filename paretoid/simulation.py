@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid._build import build_program, check_radius
-from paretoid._program import CONSTANT_OUTCOMES, RUNNING, STATUS, Program, new_state
+from paretoid._program import CONSTANT_OUTCOMES, RUNNING, STATUS, TIME, Program, new_state
 from paretoid.bandits import Bandit
 from paretoid.endless import refuse_endless
 from paretoid.goals import Cover, Goal, ParetoSet
-from paretoid.rules import APE, Rule
+from paretoid.rules import APE, BestArmRule, Rule
 from theory._checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count, check_delta
 from theory.radii import Mixture, Radius
 
@@ -72,10 +72,11 @@ def run_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]) -> C
     streams = [generator(seed, key) for key in keys]
     advance = setting.rule.kernel(program)
     running = np.arange(R)
-    block = max(256, bandit.K * program.first)
+    block = max(512, bandit.K * program.first)
     while len(running):
         most = max(_NOISE // (len(running) * bandit.noise_width), 256)
-        noise = np.empty((len(running), min(block, most), bandit.noise_width))
+        left = program.max_samples - int(state.clock[running, TIME].min())
+        noise = np.empty((len(running), min(block, most, left), bandit.noise_width))
         for q, r in enumerate(running):
             bandit.fill(streams[r], noise[q])
         advance(program, state, running, noise)
@@ -206,14 +207,15 @@ def check_setting(
     rule = APE() if rule is None else rule
     if not isinstance(rule, Rule):
         raise ValueError(f"rule={rule!r} must be a sampling rule; try rule=APE().")
-    radius = Mixture() if radius is None else radius
+    if radius is None:
+        radius = rule.default_radius if isinstance(rule, BestArmRule) else Mixture()
     delta = check_delta(delta)
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     if max_samples is not None:
         max_samples = check_count(max_samples, name="max_samples", why="it is a budget per run.")
     for each in bandits:
-        check_radius(radius, each)
         rule.check(each, goal_list, radius)
+        check_radius(radius, each, rule)
         if max_samples is None:
             refuse_endless(each, goal_list, radius, delta)
     return goal_list, rule, radius, delta, seed, max_samples

@@ -9,7 +9,7 @@ import numpy as np
 from paretoid import _program as P
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
-from paretoid.rules import Rule
+from paretoid.rules import APE, Rule
 from paretoid.simulation import Setting, check_setting, generator
 from theory._checks import BoolArray, FloatArray, IntArray, check_count
 from theory.radii import Radius
@@ -87,6 +87,11 @@ def run_once(
     goals, rule, radius, delta, seed, max_samples = check_setting(
         [bandit], goal, rule, radius, delta, seed, max_samples
     )
+    if not isinstance(rule, APE):
+        raise ValueError(
+            f"rule={rule!r} leaves no trace: b_t, c_t and the other columns of a Run are APE's. "
+            f"Use rule=APE(), or simulate() for stopping times, answers and pulls."
+        )
     setting = Setting(bandit, (goals[0],), rule, radius, delta, max_samples)
     program = setting.program()
     state = P.new_state(program, 1)

@@ -29,21 +29,29 @@ def as_scale(scale: Any, K: int, D: int) -> FloatArray:
 
 
 def in_scale_units(means: Any, eps1: Any = 0.0, scale: Any = 1.0) -> tuple[FloatArray, FloatArray]:
-    r"""(means, eps1) divided, objective by objective, by the largest scale of any arm.
+    r"""(means, eps1) divided by one scale per objective: the largest of any arm, or more.
 
-    .. math:: \mu_i^d / s_d, \qquad \varepsilon_1^d / s_d, \qquad s_d = \max_i s_i^d
+    .. math:: \mu_i^d / s_d, \qquad \varepsilon_1^d / s_d, \qquad
+        s_d = \rho_d \max_{d'} \max_i s_i^{d'} / \rho_{d'}, \qquad
+        \rho_d^2 = \tfrac1K \sum_i (s_i^d)^2
 
     Dividing by one number per objective keeps the Pareto set. Source: [kone2023, Appendix
-    "Implementation", different scaling], for scales common to all arms. We differ: with a scale
-    per arm the largest is taken, because the proof replaces the pair (b_t, c_t) by (a_t, a_t),
-    which is false when the partner's scale is the larger one.
+    "Implementation", different scaling], for scales common to all arms, where s_d is that scale.
+    We differ: with a scale per arm the proof's step from the pair (b_t, c_t) to (a_t, a_t) is false
+    when the partner's scale is the larger one, so every arm is given the largest. And it compares
+    objectives in the run's units, rho_d, so one factor serves all objectives: s_d >= max_i s_i^d,
+    with equality where that factor is attained.
 
     >>> in_scale_units([[1.0, 4.0], [3.0, 2.0]], eps1=1.0, scale=[1.0, 2.0])
     (array([[1., 2.],
            [3., 1.]]), array([1. , 0.5]))
     """
     mu = as_means(means)
-    largest = as_scale(scale, *mu.shape).max(axis=0)
+    scales = as_scale(scale, *mu.shape)
+    largest = scales.max(axis=0)
+    if (scales != scales[0]).any():
+        rms = np.sqrt((scales**2).mean(axis=0))
+        largest = np.maximum(largest, rms * (largest / rms).max())
     with np.errstate(over="ignore"):
         scaled, eps = mu / largest, as_epsilon(eps1, mu.shape[1]) / largest
     if max(np.abs(scaled).max(), eps.max()) > 1e300:

@@ -35,7 +35,7 @@ def problems(draw):
     radius = draw(st.sampled_from(RADII))
     kinds = ["normal", "per arm", "covariance"]
     if radius.needs_scale:
-        kinds += ["bernoulli", "resampled"]
+        kinds += ["bernoulli", "resampled", "resampled per arm"]
     kind = draw(st.sampled_from(kinds))
     means = rng.random((K, D))
     grid = draw(st.sampled_from([0, 2, 5]))
@@ -49,6 +49,10 @@ def problems(draw):
     elif kind == "resampled":
         data = [np.round(m + rng.uniform(-0.3, 0.3, (4, D)), 1) for m in means]
         bandit = pt.ResampledBandit(data, bounds=(-1, 2), **options)
+    elif kind == "resampled per arm":  # scales per arm and exact ties between some of them
+        data = [np.round(m + rng.choice([-0.2, 0.2], (4, D)), 1) for m in means]
+        scale = np.where(np.arange(K)[:, None] == K - 1, 0.7, np.full((K, D), 0.5))
+        bandit = pt.ResampledBandit(data, scale=scale, **options)
     elif kind == "covariance":
         root = rng.random((D, D)) * small
         covariance = root @ root.T + small**2 * np.eye(D)

@@ -248,12 +248,18 @@ def test_scales_divide_means_and_eps_in_every_upper_bound():
 
 
 def test_of_scales_per_arm_the_largest_counts_above_and_the_smallest_below():
-    scales = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0]])
-    assert theory.theorem_1(THREE, 0.1, scale=scales) == theory.theorem_1(
-        THREE, 0.1, scale=[3.0, 2.0]
-    )
-    assert theory.sample_bound(THREE, 0.1, Mixture(), scale=scales) == theory.sample_bound(
-        THREE, 0.1, Mixture(), scale=[3.0, 2.0]
+    """One factor r = max_d max_i s_i^d / rms_d serves all objectives, in units of their rms."""
+    scales = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0]])  # rms^2: 14/3 and 3
+    units = [3.0, 3.0 * math.sqrt(3 / (14 / 3))]  # the second above its own largest, 2
+    for bound in (
+        lambda s: theory.theorem_1(THREE, 0.1, scale=s),
+        lambda s: theory.sample_bound(THREE, 0.1, Mixture(), scale=s),
+    ):
+        assert bound(scales) == pytest.approx(bound(units), rel=1e-12)
+        assert bound(scales) >= bound([3.0, 2.0])
+    doubled = np.array([[1.0, 2.0], [3.0, 6.0], [2.0, 4.0]])  # one ratio: the largest alone
+    assert theory.theorem_1(THREE, 0.1, scale=doubled) == pytest.approx(
+        theory.theorem_1(THREE, 0.1, scale=[3.0, 6.0]), rel=1e-12
     )
     assert theory.lower_bound(THREE, 0.1, 2, scale=scales) == theory.lower_bound(
         THREE, 0.1, 2, scale=[1.0, 1.0]

@@ -34,10 +34,10 @@ def test_combined_gaps_by_hand():
     np.testing.assert_array_equal(theory.combined_gaps(THREE, k=3), [0.5, 2.0, 0.5])
 
 
-def test_a_vector_eps_enters_as_its_minimum():
-    np.testing.assert_array_equal(
-        theory.combined_gaps(THREE, eps1=[3.0, 1.0]), theory.combined_gaps(THREE, eps1=1.0)
-    )
+def test_a_vector_eps_enters_as_its_minimum_and_costs_its_spread():
+    for eps, least, spread in (([3.0, 1.0], 1.0, 2.0), ([0.25, 0.5], 0.25, 0.25)):
+        expected = np.maximum(theory.gaps(THREE) - spread, least)
+        np.testing.assert_array_equal(theory.combined_gaps(THREE, eps1=eps), expected)
 
 
 def test_a_unique_optimum_has_the_smallest_gap_of_the_others():

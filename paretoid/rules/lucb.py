@@ -1,0 +1,52 @@
+"""LUCB and LUCB++: sample the empirical best arm and its strongest rival, D = 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paretoid._program import Program
+from paretoid.rules.base import Advance
+from paretoid.rules.best_arm import BestArmRule
+from theory._checks import check_count, check_delta
+
+
+@dataclass(frozen=True)
+class LUCB(BestArmRule):
+    """h = empirical best arm, l = largest upper bound among the others; sample both.
+
+    Stops when lower(h) + eps1 > upper(l) and answers h. Source: [kalyanakrishnan2012]. Ties take
+    the lowest index. Both arms are sampled, h first, before the next test; a pair that does not
+    fit into the budget is not begun.
+
+    >>> LUCB().levels(5, 0.1)
+    (0.02, 0.02)
+    """
+
+    @property
+    def both(self) -> bool:
+        """Yes."""
+        return True
+
+    def kernel(self, program: Program) -> Advance:
+        """See `Rule.kernel`."""
+        from paretoid import _baselines
+
+        return _baselines.lucb
+
+
+@dataclass(frozen=True)
+class LUCBpp(LUCB):
+    """LUCB++: LUCB with delta shared out more cleverly [simchowitz2017].
+
+    The lower bound of h is at level delta/(2 (K - 1)), the upper bounds of the others at delta/2.
+    Proved: a wrong h among the K - 1 others needs lower(h) > mu_h, together at most delta/2, or
+    the best arm's upper bound below its mean, delta/2.
+
+    >>> LUCBpp().levels(5, 0.08)
+    (0.01, 0.04)
+    """
+
+    def levels(self, K: int, delta: float) -> tuple[float, float]:
+        """(delta/(2 (K - 1)), delta/2)."""
+        K = check_count(K, name="K", least=2, why="the best of one arm is known.")
+        return check_delta(delta) / (2 * (K - 1)), check_delta(delta) / 2

@@ -1,0 +1,107 @@
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from validation import battery, certify, mutants
+from validation.pathwise import Report, Violation
+
+TINY = battery.Battery(3, 20, 5, 20, 200, 10)
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    """The battery at its smallest, without the mutants, which have their own test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(battery.BATTERIES, "quick", TINY)
+        patch.setattr(
+            mutants, "hunt", lambda mutant: dict.fromkeys(mutant.checks, "") if mutant else {}
+        )
+        return battery.certify("quick", seed=3)
+
+
+def test_every_guarantee_holds(certificate):
+    assert certificate["regressions"] == []
+    assert certificate["holds"]
+
+
+def test_the_record_says_what_was_run(certificate):
+    assert certificate["pathwise"]["paths"] == 3
+    assert {row["instance"] for row in certificate["errors"]} >= {"COV-BOOST", "four coins"}
+    assert all(row["errors"] <= row["runs"] for row in certificate["errors"])
+    proved = {row["radius"].split("(")[0] for row in certificate["coverage"]}
+    assert proved >= {"Mixture", "KaufmannKoolen", "SingleArm", "UnknownScale"}
+    assert any(row["guarantee"] == "heuristic" for row in certificate["coverage"])
+    assert set(certificate["mutants"]["caught"]) == {m.name for m in mutants.MUTANTS}
+    assert set(certificate["versions"]) >= {"python", "numpy", "numba", "paretoid"}
+
+
+def test_the_record_is_json_and_prose(certificate):
+    assert json.loads(json.dumps(certificate)) == certificate
+    text = certify.markdown(certificate)
+    assert text.startswith("# Certificate\n\nEvery guarantee holds.")
+    assert not re.search(r"/(home|tmp|work|opt)/", text)
+
+
+def test_a_regression_is_a_sentence_and_an_exit_code(tmp_path, monkeypatch, capsys, certificate):
+    broken = {**certificate, "holds": False, "regressions": ["coverage: too small."]}
+    monkeypatch.setattr(certify, "certify", lambda *_: broken)
+    assert certify.main(["--quick", "--out", str(tmp_path)]) == 1
+    assert "REGRESSED coverage: too small." in capsys.readouterr().err
+    assert "- coverage: too small." in (tmp_path / "CERTIFICATE.md").read_text()
+    assert json.loads((tmp_path / "certificate.json").read_text())["holds"] is False
+
+
+def test_a_violated_lemma_is_a_regression(monkeypatch):
+    bad = Report(1, 9, 0, 0, 0, {}, (Violation("Delta", 7, "too large"),))
+    monkeypatch.setattr(battery, "check_path", lambda path: bad)
+    found = []
+    battery._pathwise(TINY, 0, found)
+    assert found[0] == "pathwise, problem 0: [Delta] after 7 samples: too large"
+
+
+def test_wrong_answers_above_delta_are_a_regression(monkeypatch):
+    simulate, problems = battery.simulate, battery._problems()[2:3]
+
+    def liar(*args, **options):
+        data = simulate(*args, **options)
+        return data.assign(correct=data.correct & False)
+
+    monkeypatch.setattr(battery, "simulate", liar)
+    monkeypatch.setattr(battery, "_problems", lambda: problems)
+    found = []
+    battery._errors(TINY, 0, found)
+    assert any("20 wrong answers in 20 runs exceed delta=0.1" in text for text in found)
+    assert not any("approximate" in text for text in found)  # heuristics promise nothing
+
+
+def test_a_surviving_mutant_and_a_false_alarm_are_regressions(monkeypatch):
+    monkeypatch.setattr(mutants, "hunt", lambda mutant: {} if mutant else {"Delta": "oh"})
+    found = []
+    battery._mutants(found)
+    assert len(found) == len(mutants.MUTANTS) + 1
+
+
+def test_random_problems_have_every_shape():
+    drawn = [battery.random_problem(np.random.default_rng(seed)) for seed in range(60)]
+    assert {p["bandit"].K for p in drawn} == set(range(2, 9))
+    assert {p["bandit"].D for p in drawn} == set(range(1, 6))
+    assert {p["bandit"].model for p in drawn} == {"gaussian", "bernoulli"}
+    assert any(p["bandit"].minimize for p in drawn)
+
+
+def test_the_certificate_that_ships_holds_and_its_two_forms_agree():
+    folder = Path(certify.__file__).parent
+    shipped = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+    assert shipped["holds"]
+    assert (folder / "CERTIFICATE.md").read_text(encoding="utf-8") == certify.markdown(shipped)
+
+
+def test_quick_and_full_exclude_each_other(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        certify.main(["--quick", "--full"])
+    with pytest.raises(SystemExit):
+        certify.main(["--out", str(tmp_path / "missing")])
+    assert "is no directory" in capsys.readouterr().err

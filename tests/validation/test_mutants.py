@@ -1,0 +1,63 @@
+"""Each mistake is caught by the checks that validation/README.md names, and by no accident."""
+
+import pytest
+
+from paretoid import _reference
+from validation import mutants
+from validation.mutants import MUTANTS, Edit, applied, hunt, table
+
+FOUND = {}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_mutant_is_caught_by_every_check_named_for_it(mutant):
+    FOUND[mutant.name] = hunt(mutant)
+    missing = set(mutant.checks) - set(FOUND[mutant.name])
+    assert not missing, f"{mutant.name} survives {', '.join(sorted(missing))}: a check is missing"
+
+
+def test_the_engine_itself_raises_no_alarm():
+    # Coverage and the sequential test: wrong once in 10^6 seeds each. The rest is certain.
+    assert hunt(None) == {}
+
+
+def test_the_table_in_the_readme_is_what_was_found():
+    found = {m.name: FOUND.get(m.name) or hunt(m) for m in MUTANTS}
+    fresh = table(found)
+    assert mutants.documented_table() == fresh, "run python -m validation.mutants --update"
+
+
+def test_there_are_mutants_for_every_mistake_asked_for():
+    assert len(MUTANTS) >= 14
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    assert all(mutant.checks for mutant in MUTANTS)
+
+
+def test_an_edit_is_undone_afterwards():
+    decide = _reference.decide
+    edit = Edit("paretoid._reference", "decide", "OPT = h > 0", "OPT = S")
+    with applied(edit):
+        assert _reference.decide is not decide
+    assert _reference.decide is decide
+    assert not hasattr(_reference, "_stale")
+
+
+def test_an_edit_that_no_longer_applies_is_an_error():
+    edit = Edit("paretoid._reference", "decide", "no such text", "")
+    with pytest.raises(ValueError, match="occurs 0 times"), applied(edit):
+        pass
+
+
+def test_a_survivor_fails_the_command_and_update_rewrites_the_table(tmp_path, monkeypatch, capsys):
+    readme = tmp_path / "README.md"
+    readme.write_text("before <!-- mutants -->\nold\n<!-- end of mutants --> after")
+    monkeypatch.setattr(mutants, "README", readme)
+    monkeypatch.setattr(mutants, "MUTANTS", MUTANTS[:1])
+    assert mutants.main([]) == 1  # the table is out of date
+    assert "old" in readme.read_text()  # and is left alone
+    assert mutants.main(["--update"]) == 0
+    assert readme.read_text().startswith("before <!-- mutants -->\n| mutant")
+    assert readme.read_text().endswith("<!-- end of mutants --> after")
+    monkeypatch.setattr(mutants, "hunt", lambda mutant: {})
+    assert mutants.main(["--update"]) == 1
+    assert "Not caught as documented: radius divided by 2" in capsys.readouterr().out

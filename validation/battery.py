@@ -1,0 +1,372 @@
+"""The battery: every check of the package, in three sizes, as a dictionary of what was found."""
+
+from __future__ import annotations
+
+import math
+import platform
+from dataclasses import asdict, dataclass
+from functools import reduce
+from importlib.metadata import PackageNotFoundError, version
+from operator import add
+from typing import Any
+
+import numpy as np
+
+import theory
+from paretoid import __version__
+from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.instances import load_instance
+from paretoid.rules import APE
+from paretoid.simulation import simulate
+from theory._checks import check_choice, check_count
+from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from validation import bounds, mutants
+from validation.delta_correct import delta_correctness, engine
+from validation.evidence import (
+    clopper_pearson_upper_bound,
+    log_evidence,
+    sequential_upper_bound,
+)
+from validation.pathwise import check_path, engine_path, watched_goals
+from validation.radius_coverage import coverage
+
+#: A correct engine fails the whole battery with at most this probability per statistical test.
+FALSE_ALARM = 1e-6
+
+
+@dataclass(frozen=True)
+class Battery:
+    """How much of everything: paths replayed, runs simulated and tested, coverage replications."""
+
+    paths: int
+    runs: int
+    tested: int
+    replications: int
+    horizon: int
+    compared: int
+
+
+BATTERIES = {
+    "quick": Battery(60, 300, 60, 200, 250, 20),
+    "standard": Battery(300, 2_000, 150, 800, 600, 60),
+    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000),
+}
+
+
+def certify(battery: str = "standard", seed: int = 0) -> dict[str, Any]:
+    """Run a battery ("quick", "standard" or "full") and return the certificate as a dictionary.
+
+    `regressions` lists, in sentences, every guarantee that did not hold; empty is what we want.
+
+    >>> certify("thorough")
+    Traceback (most recent call last):
+    ...
+    ValueError: battery='thorough' must be one of 'quick', 'standard', 'full': see BATTERIES.
+    """
+    check_choice(battery, tuple(BATTERIES), name="battery", why="see BATTERIES.")
+    seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
+    size = BATTERIES[battery]
+    regressions: list[str] = []
+    certificate = {
+        "battery": battery,
+        "seed": seed,
+        "false_alarm": FALSE_ALARM,
+        "versions": _versions(),
+        "pathwise": _pathwise(size, seed, regressions),
+        "errors": _errors(size, seed, regressions),
+        "sequential_tests": _sequential(size, seed, regressions),
+        "coverage": _coverages(size, seed, regressions),
+        "mutants": _mutants(regressions),
+        "bounds": _bounds(size, seed, regressions),
+    }
+    return {"holds": not regressions, "regressions": regressions, **certificate}
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "paretoid": __version__}
+    for name in ("numpy", "scipy", "numba", "xarray"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "missing"
+    return found
+
+
+def random_problem(rng: np.random.Generator) -> dict[str, Any]:
+    """Arguments of `engine_path`: K 2..8, D 1..5, every shape, direction, scale and radius.
+
+    >>> sorted(random_problem(np.random.default_rng(0)))
+    ['bandit', 'delta', 'goals', 'max_samples', 'radius', 'rule']
+    """
+    K, D = int(rng.integers(2, 9)), int(rng.integers(1, 6))
+    mu = rng.normal(size=(K, D)) * 2
+    i, j = rng.permutation(K)[:2]
+    shape = rng.integers(7)
+    if shape == 1:  # a tie
+        mu[i, rng.integers(D)] = mu[j, rng.integers(D)]
+    elif shape == 2:  # a duplicate
+        mu[i] = mu[j]
+    elif shape == 3:  # a near tie
+        mu[i] = mu[j] + rng.normal(size=D) * 1e-3
+    elif shape == 4:  # one optimum
+        mu[i] = mu.max(axis=0) + 0.5
+    elif shape == 5 and D > 1:  # all optimal
+        mu[:, 1] = -mu[:, 0]
+    elif shape == 6:  # a chain
+        mu = mu[0] + rng.permutation(K)[:, None] * 0.5
+    names = [f"objective {d}" for d in range(D)]
+    minimize = [name for name in names if rng.random() < 0.3]
+    sign = np.where([name in minimize for name in names], -1.0, 1.0)
+    bandit: Bandit
+    kind = rng.integers(4)
+    if kind == 0:
+        p = 1 / (1 + np.exp(-mu * sign))
+        bandit = BernoulliBandit(p, objectives=names, minimize=minimize)
+    else:
+        scale: Any = [1.0, 10.0 ** rng.integers(-2, 3, size=D), np.exp(rng.normal(size=(K, D)))][
+            kind - 1
+        ]
+        mu = mu * sign * (scale if kind == 2 else 1.0)
+        bandit = GaussianBandit(mu, scale, objectives=names, minimize=minimize)
+    radii: list[Radius] = [
+        Mixture(), Mixture(union="pairs"), KaufmannKoolen(), SingleArm(), Mixture(union="none"),
+        KaufmannKoolen("approximate", union="none"),
+    ]  # fmt: skip
+    if kind:
+        radii.append(UnknownScale())
+    unit = bandit.scale.max(axis=0)
+    eps = [0.0, float(unit.min() / 2), tuple(unit * rng.random(D))][rng.integers(3)]
+    return {
+        "bandit": bandit,
+        "goals": watched_goals(K, eps, tuple(unit / 4)),
+        "radius": radii[rng.integers(len(radii))],
+        "rule": APE("both") if rng.random() < 0.15 else APE(),
+        "delta": float(rng.choice([0.05, 0.3, 0.7])),
+        "max_samples": 1200,
+    }
+
+
+def _pathwise(size: Battery, seed: int, regressions: list[str]) -> dict[str, Any]:
+    reports = []
+    for r in range(size.paths):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, r)))
+        reports.append(check_path(engine_path(**random_problem(rng), seed=seed, replication=0)))
+        regressions.extend(f"pathwise, problem {r}: {v}" for v in reports[-1].violations)
+    total = asdict(reduce(add, reports))
+    total["violations"] = [str(violation["detail"]) for violation in total["violations"]]
+    total["checked"] = dict(sorted(total["checked"].items()))
+    return total
+
+
+def _problems() -> list[tuple[str, Bandit, list[Goal], int | None]]:
+    """Instances whose error rates are measured, and their budgets.
+
+    Errors are likeliest where arms are almost tied and the run goes on and on: the first two.
+    """
+    tied = GaussianBandit([[0.0], [0.001]], scale=1.0)
+    crowd = GaussianBandit([[0.0, 0.0], [0.001, 0.001], [0.002, -0.002], [-0.001, 0.001]])
+    front = GaussianBandit([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.3, 0.2]], scale=1.0)
+    trade = GaussianBandit(
+        [[2.0, 30.0], [1.0, 10.0], [0.5, 20.0]], scale=[1.0, 10.0],
+        objectives=["effect", "cost"], minimize=["cost"],
+    )  # fmt: skip
+    coins = BernoulliBandit([[0.8, 0.3], [0.4, 0.7], [0.3, 0.2], [0.55, 0.5]])
+    everything: list[Goal] = [ParetoSet(0.1), AtMost(1, 0.1), AtMost(2, 0.1), Cover(0.1, 0.3)]
+    return [
+        ("two arms almost tied", tied, [ParetoSet()], 1000),
+        ("four arms almost tied", crowd, [ParetoSet(), AtMost(1), AtMost(2), Cover()], 2000),
+        ("four arms near a front", front, everything, None),
+        ("effect against cost", trade, [ParetoSet(), AtMost(1), Cover(0.0, 0.5)], None),
+        ("four coins", coins, everything, None),
+        ("COV-BOOST", load_instance("covboost"), [AtMost(1), AtMost(2), Cover(0.0, 0.5)], None),
+    ]
+
+
+def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, Any]]:
+    """Wrong answers of `simulate`, for proved radii and a heuristic one beside them."""
+    rows = []
+    radii: list[Radius] = [
+        Mixture(), KaufmannKoolen(), UnknownScale(), KaufmannKoolen("approximate", union="none"),
+        Mixture(union="none"),
+    ]  # fmt: skip
+    for name, bandit, goals, budget in _problems():
+        for radius in radii:
+            if isinstance(radius, UnknownScale) and bandit.model != "gaussian":
+                continue
+            runs = size.runs if bandit.K < 10 else max(size.runs // 20, 10)
+            for delta in (0.1,) if bandit.K >= 10 else (0.1, 0.5):
+                data = simulate(
+                    bandit, goals, radius=radius, delta=delta, replications=runs, seed=seed,
+                    max_samples=budget,
+                )  # fmt: skip
+                for g, goal in enumerate(goals):
+                    wrong = int((data.stopped & ~data.correct).values[g].sum())
+                    proved = radius.guarantee == "proved"
+                    rows.append(
+                        {
+                            "instance": name,
+                            "goal": str(goal),
+                            "radius": repr(radius),
+                            "guarantee": radius.guarantee,
+                            "delta": delta,
+                            "runs": runs,
+                            "stopped": int(data.stopped.values[g].sum()),
+                            "errors": wrong,
+                            "clopper_pearson": _round(clopper_pearson_upper_bound(runs, wrong)),
+                            "sequential": _round(sequential_upper_bound(runs, wrong)),
+                            "mean_time": _round(float(data.stopping_time[g].mean()), 5),
+                        }
+                    )
+                    if proved and log_evidence(runs, wrong, delta) >= -math.log(FALSE_ALARM):
+                        regressions.append(
+                            f"errors: {radius!r}, {goal} on {name}: {wrong} wrong answers in "
+                            f"{runs} runs exceed delta={delta:g}."
+                        )
+    return rows
+
+
+def _sequential(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, Any]]:
+    """The engine under `assert_delta_correct`, as a stranger would test it."""
+    bandits = [
+        GaussianBandit([[0.0, 1.0], [1.0, 0.0], [0.2, 0.1]]),
+        BernoulliBandit([[0.9, 0.2], [0.1, 0.8], [0.05, 0.1]]),
+    ]
+    rows = []
+    for goal in (ParetoSet(0.1), AtMost(1, 0.1), Cover(0.1, 0.2)):
+        verdict = delta_correctness(
+            engine(goal), bandits, delta=0.1, goal=goal, max_runs=size.tested, seed=seed,
+            false_alarm=FALSE_ALARM,
+        )  # fmt: skip
+        rows.append(
+            {
+                "goal": str(goal),
+                "delta": verdict.delta,
+                "runs": verdict.runs,
+                "errors": verdict.errors,
+                "faults": [str(fault) for fault in verdict.faults],
+                "sequential": _round(verdict.upper),
+                "certified": verdict.certified,
+            }
+        )
+        if not verdict.passed:
+            regressions.append(f"sequential test: {verdict.summary()}")
+    return rows
+
+
+def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, Any]]:
+    """Every radius, on one pair and with a union bound; unequal variances where none is known."""
+    front = [[3.0, 0.0], [0.0, 3.0], [-1.0, -1.0], [-2.0, -1.5]]
+    unequal = [[1.0], [100.0]]
+    spread = np.array([[1.0, 100.0], [0.01, 1.0], [10.0, 0.1], [1.0, 3.0]])
+    pair: dict[str, Any] = {}
+    cases: list[tuple[Radius, dict[str, Any]]] = [
+        (Mixture(), pair),
+        (Mixture(), {"scale": unequal}),
+        (Mixture(5.0), pair),
+        (Mixture(), {"outcomes": "bernoulli", "means": [[0.5], [0.5]]}),
+        (Mixture(), {"means": front}),
+        (Mixture(union="pairs"), {"means": front}),
+        (KaufmannKoolen(), pair),
+        (KaufmannKoolen(union="claims"), {"means": front}),
+        (SingleArm(), pair),
+        (SingleArm(), {"means": front}),
+        (UnknownScale(), {"scale": unequal}),
+        (UnknownScale(), {"means": front, "scale": spread}),
+        (UnknownScale(union="pairs"), {"means": front, "scale": spread}),
+        (Mixture(union="none"), {"means": front}),
+        (KaufmannKoolen("approximate"), pair),
+        (KaufmannKoolen("approximate", union="none"), {"means": front}),
+        (UnknownScale(union="none"), {"means": front, "scale": spread}),
+    ]
+    rows = []
+    for radius, setting in cases:
+        result = coverage(
+            radius, **setting, replications=size.replications, horizon=size.horizon, seed=seed
+        )
+        rows.append(
+            {
+                "radius": result.radius,
+                "guarantee": result.guarantee,
+                "K": result.K,
+                "D": result.D,
+                "scales": "unequal" if "scale" in setting else "equal",
+                "outcomes": setting.get("outcomes", "gaussian"),
+                "delta": result.delta,
+                "event": result.event,
+                "replications": result.replications,
+                "horizon": result.horizon,
+                "failures": dict(zip(result.rules, result.failures, strict=True)),
+                "worst": _round(result.worst),
+                "upper": _round(result.upper),
+                "worst_intervals": _round(result.worst_intervals),
+            }
+        )
+        if result.guarantee == "proved" and not result.holds(FALSE_ALARM):
+            regressions.append(f"coverage: {result.summary()}")
+    return rows
+
+
+def _mutants(regressions: list[str]) -> dict[str, Any]:
+    found = mutants.hunt_all()
+    regressions.extend(
+        f"mutants: {name!r} is not caught as documented." for name in mutants.survivors(found)
+    )
+    alarms = mutants.hunt(None)
+    regressions.extend(f"mutants: the engine itself fails {c}: {alarms[c]}" for c in alarms)
+    return {
+        "caught": {name: sorted(caught) for name, caught in found.items()},
+        "false_alarms": sorted(alarms),
+    }
+
+
+def _bounds(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
+    lower = GaussianBandit(theory.lower_bound_instance(5, 2, 0.5))
+    deltas = [0.1, 0.01, 0.001]
+    comparisons = {
+        "COV-BOOST": bounds.compare(
+            load_instance("covboost"), k=[None, 1, 2], delta=deltas, seed=seed,
+            replications=max(size.compared // 5, 10),
+        ),
+        "lower-bound instance, p = 5": bounds.compare(
+            lower, k=[5, 4, 3], delta=deltas, replications=size.compared, seed=seed
+        ),
+        "random, union over pairs": bounds.compare(
+            [GaussianBandit(rng.random((5, 2)) * 4) for _ in range(6)], eps1=[0.0, 0.3],
+            radius=Mixture(union="pairs"), replications=size.compared, seed=seed,
+            max_samples=200_000,
+        ),
+    }  # fmt: skip
+    rows = []
+    for name, result in comparisons.items():
+        bad = int(result.contradictions.sum())
+        row: dict[str, Any] = {
+            "instance": name,
+            "radius": result.attrs["radius"],
+            "runs": int(result["mean"].size * result.attrs["replications"]),
+            "errors": int(result.errors.sum()),
+            "above_sharp_bound": int(result.above_sharp_bound.sum()),
+            "contradictions": bad,
+            "largest_share_of_sharp_bound": _round(
+                float((result.largest / result.sharp_bound).max())
+            ),
+        }
+        if result.sizes["delta"] > 2:
+            growth = bounds.slopes(result)
+            for variable in ("slope", "bend"):
+                values = growth[variable].isel(instance=0, eps1=0).values
+                row[f"{variable} in log(1/delta), by k"] = {
+                    "all" if k == 0 else str(k): _round(float(value))
+                    for k, value in zip(growth.k.values, values, strict=True)
+                }
+        rows.append(row)
+        if bad:
+            regressions.append(
+                f"bounds: {bad} runs on {name} exceed the sharp bound although all intervals held."
+            )
+    return rows
+
+
+def _round(value: float, digits: int = 4) -> float:
+    return float(f"{value:.{digits}g}")

@@ -1,0 +1,138 @@
+"""The regression record: run the whole battery and write down what holds.
+
+    python -m validation.certify            a few minutes
+    python -m validation.certify --quick    about a minute, for continuous integration
+    python -m validation.certify --full     longer: more runs of everything
+
+writes certificate.json and CERTIFICATE.md into the current directory (`--out DIR` for another) and
+exits with 1 if a guarantee regressed. Everything follows from the seed; nothing written depends on
+the machine or the clock but the versions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from validation.battery import certify
+
+
+def markdown(certificate: dict[str, Any]) -> str:
+    """CERTIFICATE.md: the certificate for readers."""
+    c = certificate
+    path = c["pathwise"]
+    lines = [
+        "# Certificate",
+        "",
+        "Every guarantee holds." if c["holds"] else "**A guarantee regressed:**",
+        *[f"- {text}" for text in c["regressions"]],
+        "",
+        f"Battery {c['battery']!r}, seed {c['seed']}; a correct engine fails each statistical "
+        f"test with probability at most {c['false_alarm']:g}. Versions: "
+        + ", ".join(f"{name} {number}" for name, number in c["versions"].items())
+        + ". Made by `python -m validation.certify`; see validation/README.md.",
+        "",
+        "## Pathwise theory",
+        "",
+        f"{path['paths']} paths, {path['rounds']} rounds, {len(path['violations'])} violations. "
+        f"Intervals failed on {path['bad_paths']} paths ({path['bad_rounds']} rounds), where the "
+        f"lemmas say nothing. {path['bounded']} stopping times were compared with the sharp bound.",
+        "",
+        _rows([{"check": k, "applied": v} for k, v in path["checked"].items()]),
+        "",
+        "## Wrong answers",
+        "",
+        "Upper bounds on the probability of a wrong answer, 95%: Clopper-Pearson for the fixed "
+        "number of runs, and the sequential one. Shown is the goal with most errors (and, of "
+        "these, the longest runs); every goal is in certificate.json. Arms almost tied are run "
+        "to a budget, and most runs do not stop.",
+        "",
+        _rows(_worst_goals(c["errors"])),
+        "",
+        "The engine under the sequential test:",
+        "",
+        _rows([{**row, "faults": len(row["faults"])} for row in c["sequential_tests"]]),
+        "",
+        "## Coverage of the radii under adversarial sampling",
+        "",
+        "Share of runs in which the proved event failed at some time, under the worst of the "
+        "sampling rules; it must not exceed delta for a proved radius.",
+        "",
+        _rows([{k: v for k, v in row.items() if k != "failures"} for row in c["coverage"]]),
+        "",
+        "## Mutants",
+        "",
+        _rows(
+            [{"mutant": k, "caught by": ", ".join(v)} for k, v in c["mutants"]["caught"].items()]
+        ),
+        "",
+        f"False alarms on the engine itself: {', '.join(c['mutants']['false_alarms']) or 'none'}.",
+        "",
+        "## Stopping times and bounds",
+        "",
+    ]
+    for row in c["bounds"]:
+        text = [
+            f"- {row['instance']} ({row['radius']}): {row['runs']} runs, {row['errors']} wrong; "
+            f"the longest took {100 * row['largest_share_of_sharp_bound']:.0f}% of the sharp "
+            f"bound; {row['above_sharp_bound']} above it, {row['contradictions']} of them with "
+            f"all intervals right"
+        ]
+        for variable in ("slope", "bend"):
+            values = row.get(f"{variable} in log(1/delta), by k")
+            if values:
+                text.append(
+                    f"{variable} in log(1/delta): "
+                    + ", ".join(f"{v:g} (k = {k})" for k, v in values.items())
+                )
+        lines.append("; ".join(text) + ".")
+    return "\n".join(lines) + "\n"
+
+
+def _worst_goals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of every instance, radius and delta the goal with most errors, then the longest runs."""
+    worst: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = (row["instance"], row["radius"], row["delta"])
+        rank = (row["errors"], row["mean_time"])
+        if key not in worst or rank > (worst[key]["errors"], worst[key]["mean_time"]):
+            worst[key] = row
+    return list(worst.values())
+
+
+def _rows(rows: list[dict[str, Any]]) -> str:
+    names = list(rows[0])
+    out = ["| " + " | ".join(names).replace("_", " ") + " |", "|" + "---|" * len(names)]
+    out += ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows]
+    return "\n".join(out)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the certificate; 1 if a guarantee regressed."""
+    parser = argparse.ArgumentParser(prog="python -m validation.certify", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="about a minute, for CI")
+    parser.add_argument("--full", action="store_true", help="many more runs")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path(), help="where to write (default: here)")
+    options = parser.parse_args(arguments)
+    if options.quick and options.full:
+        parser.error("--quick and --full exclude each other")
+    if not options.out.is_dir():
+        parser.error(f"--out {options.out} is no directory; make it first")
+    battery = "quick" if options.quick else "full" if options.full else "standard"
+    certificate = certify(battery, options.seed)
+    text = json.dumps(certificate, indent=1) + "\n"
+    (options.out / "certificate.json").write_text(text, encoding="utf-8")
+    (options.out / "CERTIFICATE.md").write_text(markdown(certificate), encoding="utf-8")
+    for regression in certificate["regressions"]:
+        print(f"REGRESSED {regression}", file=sys.stderr)
+    print("every guarantee holds" if certificate["holds"] else "a guarantee regressed")
+    return int(not certificate["holds"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

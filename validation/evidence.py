@@ -1,0 +1,102 @@
+r"""How strongly runs speak against "wrong with probability at most delta", and upper bounds.
+
+After n runs with s errors the bet against an error rate of at most delta is worth
+
+.. math:: E_n = \frac{1}{1-\delta} \int_\delta^1
+    \Bigl(\frac q\delta\Bigr)^{s} \Bigl(\frac{1-q}{1-\delta}\Bigr)^{n-s} dq,
+
+the likelihood ratio of error rate q against delta, averaged over q uniform on (delta, 1). For a
+fixed q > delta each factor has mean at most 1 if the error rate is at most delta, so by Ville's
+inequality a correct algorithm ever reaches 1/alpha with probability at most alpha, however long
+one watches.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from theory._checks import check_count, check_delta
+
+
+def log_evidence(runs: int, errors: int, delta: float) -> float:
+    r"""log E_n, the mixture bet against "error rate <= delta".
+
+    Errors make it grow, right answers cost a little; at 1/alpha the bet is won.
+
+    >>> round(math.exp(log_evidence(1, 1, 0.5)), 3)     # 2 * mean of q over (1/2, 1) = 1.5
+    1.5
+    """
+    from scipy.special import betaincc, betaln
+
+    runs = check_count(runs, name="runs", least=0, why="it is how many were made.")
+    errors = check_count(errors, name="errors", least=0, most=runs, why="some of the runs.")
+    delta = check_delta(delta)
+    right = runs - errors
+    tail = float(betaincc(errors + 1.0, right + 1.0, delta))
+    if tail <= 0:  # far below delta: the bet is lost
+        return -math.inf
+    bet = float(betaln(errors + 1.0, right + 1.0)) + math.log(tail) - math.log1p(-delta)
+    return bet - errors * math.log(delta) - right * math.log1p(-delta)
+
+
+def sequential_upper_bound(runs: int, errors: int, confidence: float = 0.95) -> float:
+    """The error rate is below this at all numbers of runs together, with `confidence`.
+
+    The largest p whose mixture likelihood ratio against Beta(1/2, 1/2) is below 1/(1-confidence).
+
+    >>> 0.05 < sequential_upper_bound(100, 0) < 0.06
+    True
+    """
+    from scipy.special import betaln
+
+    runs = check_count(runs, name="runs", least=0, why="it is how many were made.")
+    errors = check_count(errors, name="errors", least=0, most=runs, why="some of the runs.")
+    alpha = 1 - check_confidence(confidence)
+    right = runs - errors
+    if right == 0:
+        return 1.0
+    limit = float(betaln(errors + 0.5, right + 0.5) - betaln(0.5, 0.5)) - math.log(1 / alpha)
+
+    def likelihood(p: float) -> float:
+        return (errors * math.log(p) if errors else 0.0) + right * math.log1p(-p)
+
+    low, high = errors / runs, 1 - 1e-15  # the likelihood falls from its top at `low`
+    if likelihood(high) >= limit:
+        return 1.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle > 0 and likelihood(middle) >= limit else (low, middle)
+    return high
+
+
+def clopper_pearson_upper_bound(runs: int, errors: int, confidence: float = 0.95) -> float:
+    """The error rate is below this with `confidence`, if `runs` was fixed beforehand.
+
+    Without errors it is 1 - (1 - confidence)^(1/runs).
+
+    >>> round(clopper_pearson_upper_bound(100, 0), 4)
+    0.0295
+    """
+    from scipy.special import betaincinv
+
+    runs = check_count(runs, name="runs", least=0, why="it is how many were made.")
+    errors = check_count(errors, name="errors", least=0, most=runs, why="some of the runs.")
+    confidence = check_confidence(confidence)
+    if errors == runs:
+        return 1.0
+    return float(betaincinv(errors + 1.0, float(runs - errors), confidence))
+
+
+def check_confidence(confidence: Any) -> float:
+    """`confidence` as a float strictly between 0 and 1.
+
+    >>> check_confidence(0.95)
+    0.95
+    """
+    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+        raise ValueError(
+            f"confidence={confidence!r} must lie strictly between 0 and 1: it is the probability "
+            f"that an upper bound holds. The default is 0.95."
+        )
+    return float(confidence)

@@ -1,0 +1,131 @@
+"""A bandit that counts and remembers what is drawn from it, and limits on a run."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from paretoid.bandits import Bandit
+from theory._checks import FloatArray, check_count
+
+
+class OutOfBudget(BaseException):
+    """Raised inside an algorithm that draws more than its budget; no `except Exception` eats it."""
+
+
+def guarded(bandit: Bandit, budget: int) -> Any:
+    """A copy of `bandit` that counts and remembers what is drawn, up to `budget` samples.
+
+    >>> import paretoid as pt
+    >>> copy = guarded(pt.GaussianBandit([[0.0], [1.0]]), budget=10)
+    >>> _ = copy.sample(0, 7, 1)
+    >>> copy.drawn
+    7
+    """
+    kind = type(bandit)
+
+    def fill(self: Any, rng: np.random.Generator, noise: FloatArray) -> None:
+        with self.drawn_lock:
+            self.__dict__["drawn"] = self.drawn + len(noise)
+        if self.drawn > budget:
+            raise OutOfBudget(f"it drew more than its budget of {budget} samples")
+        kind.fill(self, rng, noise)
+        with self.drawn_lock:
+            self.drawn_noise.update(noise.tobytes())
+
+    given = copy.copy(bandit)
+    for name, value in given.__dict__.items():
+        if isinstance(value, np.ndarray):  # its own, whatever is done to it
+            given.__dict__[name] = value.copy()
+            given.__dict__[name].setflags(write=value.flags.writeable)
+    given.__class__ = type(kind.__name__, (kind,), {"fill": fill})
+    given.__dict__.update(
+        drawn=0, drawn_noise=hashlib.blake2b(digest_size=16), drawn_lock=threading.Lock()
+    )
+    return given
+
+
+def fingerprint(bandit: Any) -> tuple[Any, ...]:
+    """The state of a bandit, apart from what its guard counts.
+
+    >>> import paretoid as pt
+    >>> bandit = pt.GaussianBandit([[0.0], [1.0]])
+    >>> fingerprint(bandit) == fingerprint(guarded(bandit, 10))
+    True
+    """
+    own = {k: v for k, v in bandit.__dict__.items() if not k.startswith("drawn")}
+    return tuple(
+        (name, value.tobytes() if isinstance(value, np.ndarray) else repr(value))
+        for name, value in sorted(own.items())
+    )
+
+
+def check_timer() -> None:
+    """Refuse a time limit where runs cannot be interrupted."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        raise ValueError(
+            "seconds= needs the main thread and a system with timers (Unix): without them a run "
+            "that loops without drawing cannot be interrupted. Leave it out and rely on budget=."
+        )
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise `OutOfBudget` in the body after so many seconds; None is no limit."""
+    if seconds is None:
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise OutOfBudget(f"it took more than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def assert_independent_replications(
+    simulate: Callable[..., Any], bandit: Bandit, replications: int = 16, seed: int = 0
+) -> None:
+    """No two replications of `simulate(bandit, replications=, seed=)` draw the same noise.
+
+    `simulate` is `paretoid.simulate` or anything called like it that draws by `bandit.fill`.
+
+    >>> import paretoid as pt
+    >>> assert_independent_replications(pt.simulate, pt.GaussianBandit([[0.0], [2.0]]))
+    """
+    check_count(replications, name="replications", least=2, why="one has nothing to share.")
+    given = guarded(bandit, budget=1 << 60)
+    kind = type(given)
+    first: dict[int, bytes] = {}
+    lock = threading.Lock()
+
+    def fill(self: Any, rng: np.random.Generator, noise: FloatArray) -> None:
+        kind.fill(self, rng, noise)
+        with lock:
+            streams.append(rng)  # kept alive, so that identities stay different
+            first.setdefault(id(rng), noise[0].tobytes())
+
+    streams: list[Any] = []
+    spy = type(kind.__name__, (kind,), {"fill": fill})
+    given.__class__ = spy
+    simulate(given, replications=replications, seed=seed)
+    different = len(set(first.values()))
+    # One stream may be drawn twice: compiling beforehand, say.
+    if different < replications:
+        raise AssertionError(
+            f"{replications} replications drew only {different} different streams of noise: seeds "
+            f"are shared, so the replications are copies and every interval built on them lies."
+        )

@@ -1,0 +1,66 @@
+"""Figures that survive a black-and-white printer: markers and lines first, colours second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from theory._checks import FloatArray
+from validation.paper.statistics import Row
+
+#: (colour, marker, line) in an order that keeps its contrast in grey
+STYLES = [
+    ("#000000", "o", "-"),
+    ("#0072b2", "s", "--"),
+    ("#d55e00", "^", "-."),
+    ("#777777", "D", ":"),
+    ("#56b4e9", "v", "-"),
+    ("#e69f00", "P", "--"),
+]
+HATCHES = ["", "//", "..", "xx", "\\\\", "++"]
+
+
+def new_figure(panels: int, *, width: float = 4.4, height: float = 3.6) -> tuple[Any, list[Any]]:
+    """A figure with `panels` axes in a row, drawn without a display."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * panels, height), layout="constrained")
+    axes = figure.subplots(1, panels, squeeze=False)[0]
+    for ax in axes:
+        ax.grid(True, axis="y", color="#dddddd", linewidth=0.6)
+        ax.set_axisbelow(True)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+    return figure, list(axes)
+
+
+def boxes(ax: Any, values: list[Any], labels: list[str]) -> None:
+    """Box plots with hatches, the mean as a diamond."""
+    drawn = ax.boxplot(
+        values, tick_labels=labels, showmeans=True, patch_artist=True, widths=0.6,
+        meanprops={"marker": "D", "markerfacecolor": "black", "markeredgecolor": "black",
+                   "markersize": 4},
+        medianprops={"color": "black"},
+        flierprops={"marker": ".", "markersize": 2, "markeredgecolor": "#555555"},
+    )  # fmt: skip
+    for i, box in enumerate(drawn["boxes"]):
+        box.set_facecolor("#e6e6e6" if i % 2 else "#ffffff")
+        box.set_hatch(HATCHES[i % len(HATCHES)])
+    ax.set_xlabel("box: quartiles, diamond: mean", fontsize=8)
+
+
+def ends(lines: Sequence[Row]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(mean, low, high) of table rows; a row without an interval has none to draw."""
+    mean = np.array([line.mean for line in lines])
+    low = np.array([line.mean if line.low is None else line.low for line in lines])
+    high = np.array([line.mean if line.high is None else line.high for line in lines])
+    return mean, low, high
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Write a PNG at a printable resolution."""
+    figure.savefig(path, dpi=150)
+    return path

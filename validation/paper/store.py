@@ -1,0 +1,90 @@
+"""Raw results on disk: each configuration as soon as it is finished, all in one file at the end.
+
+NAME-N-seedS.parts/PART.nc   while it runs; a rerun with the same arguments continues here
+NAME-N-seedS.nc              finished: one netCDF group for each configuration
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from paretoid import __version__
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_ENGINE: Literal["h5netcdf"] = "h5netcdf"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One configuration: its name, also its netCDF group, and how to compute it."""
+
+    name: str
+    run: Callable[[], xr.Dataset]
+
+
+@dataclass(frozen=True)
+class Store:
+    """The files of one experiment at one size and seed."""
+
+    folder: Path
+    stem: str
+
+    @property
+    def final(self) -> Path:
+        """The finished netCDF file."""
+        return self.folder / f"{self.stem}.nc"
+
+    @property
+    def unfinished(self) -> Path:
+        """Where single configurations wait for the others."""
+        return self.folder / f"{self.stem}.parts"
+
+    def load(self, part: str) -> xr.Dataset | None:
+        """The stored results of `part`; None if there are none, or none of this version."""
+        import xarray as xr
+
+        single = self.unfinished / f"{_slug(part)}.nc"
+        for path, group in ((single, None), (self.final, _slug(part))):
+            if not path.exists():
+                continue
+            try:
+                with xr.open_dataset(path, group=group, engine=_ENGINE) as data:
+                    loaded = data.load()
+            except (OSError, KeyError, ValueError):  # cut short, or without this group
+                continue
+            if loaded.attrs.get("paretoid") == __version__:
+                return loaded
+        return None
+
+    def save(self, part: str, data: xr.Dataset) -> None:
+        """Keep a finished configuration; a crash while writing leaves no half file behind."""
+        self.unfinished.mkdir(parents=True, exist_ok=True)
+        target = self.unfinished / f"{_slug(part)}.nc"
+        draft = target.with_suffix(".draft")
+        data.to_netcdf(draft, engine=_ENGINE)
+        os.replace(draft, target)
+
+    def finish(self, results: dict[str, xr.Dataset], about: dict[str, str | int]) -> Path:
+        """All configurations in one file, a group each; the single files are removed."""
+        import xarray as xr
+
+        draft = self.final.with_suffix(".draft")
+        xr.Dataset(attrs=about).to_netcdf(draft, engine=_ENGINE)
+        for part, data in results.items():
+            data.to_netcdf(draft, mode="a", group=_slug(part), engine=_ENGINE)
+        os.replace(draft, self.final)
+        if self.unfinished.is_dir():
+            shutil.rmtree(self.unfinished)
+        return self.final
+
+
+def _slug(part: str) -> str:
+    """A name for files and groups."""
+    return "".join(c if c.isalnum() or c in "+-=." else "_" for c in part)

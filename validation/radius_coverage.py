@@ -1,0 +1,329 @@
+r"""How often a radius is right when somebody samples against it.
+
+A time-uniform radius must hold for every sampling rule, so arms are chosen here by rules that
+look at the errors themselves, which no real rule can: they know the true means.
+
+    "alternate"   arms in turn
+    "lopsided"    one arm gets a sample for every eight of each other arm
+    "doubling"    the arms take turns in blocks whose length doubles
+    "freeze"      stop sampling arms whose error is large for their count, sample the calm ones
+    "chase"       sample the less sampled arm of the pair nearest to violating its interval
+    "push"        sample the more sampled arm of that pair
+
+With `union="pairs"` (and for one pair) all intervals together hold with probability 1 - delta.
+With `union="claims"` what is proved is that no *claim that can be wrong* ever is: for an arm
+outside S*, the lower bounds against one arm that dominates it; for an arm of S*, one upper bound
+against every other arm (theory/PROOFS.md, Section 4). That is the event counted then; how often
+all intervals hold is reported beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theory._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_means,
+    check_choice,
+    check_count,
+    check_delta,
+)
+from theory.calibration import claim_counts
+from theory.dominance import margins, pareto_set
+from theory.radii import PairwiseRadius, Radius, SingleArm, UnknownScale
+from theory.units import as_scale
+from validation.evidence import clopper_pearson_upper_bound
+
+RULES = ("alternate", "lopsided", "doubling", "freeze", "chase", "push")
+OUTCOMES = ("gaussian", "bernoulli")
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How often a radius was right, for each sampling rule.
+
+    radius, guarantee, delta, K, D   what was tried
+    event         "all intervals" or "claims": what is proved to hold with probability 1 - delta
+    rules         names of the sampling rules
+    replications  runs of each rule, each `horizon` samples long
+    failures      (rules,) runs in which the event failed at some time
+    interval_failures   (rules,) runs in which some interval failed at some time
+    p_value       of the worst rule: chance of so many failures if each run fails with chance delta
+    """
+
+    radius: str
+    guarantee: str
+    delta: float
+    K: int
+    D: int
+    event: str
+    rules: tuple[str, ...]
+    replications: int
+    horizon: int
+    seed: int
+    failures: tuple[int, ...]
+    interval_failures: tuple[int, ...]
+    p_value: float
+
+    @property
+    def worst(self) -> float:
+        """The largest share of failing runs of any rule."""
+        return max(self.failures) / self.replications
+
+    @property
+    def upper(self) -> float:
+        """Clopper-Pearson bound, 95%, on the failure probability of the worst rule."""
+        return clopper_pearson_upper_bound(self.replications, max(self.failures))
+
+    @property
+    def worst_intervals(self) -> float:
+        """The largest share of runs of any rule in which some interval failed."""
+        return max(self.interval_failures) / self.replications
+
+    def holds(self, false_alarm: float = 1e-6) -> bool:
+        """Are the failures compatible with delta, false alarms having the chance given?"""
+        return self.p_value * len(self.rules) > false_alarm
+
+    def summary(self) -> str:
+        """One sentence."""
+        rule = self.rules[int(np.argmax(self.failures))]
+        return (
+            f"{self.radius} ({self.guarantee}), K={self.K}, D={self.D}: {self.event} failed in "
+            f"{max(self.failures)} of {self.replications} runs under the worst rule ({rule}), "
+            f"{self.worst:.4f} (below {self.upper:.4f} with 95%) against delta={self.delta:g}; "
+            f"some interval failed in {self.worst_intervals:.4f}."
+        )
+
+
+def coverage(
+    radius: Radius,
+    *,
+    means: Any = ((0.0,), (0.0,)),
+    scale: Any = 1.0,
+    delta: float = 0.1,
+    outcomes: str = "gaussian",
+    rules: Sequence[str] = RULES,
+    replications: int = 1000,
+    horizon: int = 1000,
+    shrink: float = 1.0,
+    seed: int = 0,
+) -> Coverage:
+    """Estimate the probability that `radius` ever fails, under adversarial adaptive sampling.
+
+    means       (K, D); they decide which claims can be wrong, and the noise of Bernoulli
+                outcomes. One pair of arms and one objective, the default, is the sharpest test:
+                there no union bound leaves slack
+    scale       scalar, (D,) or (K, D). `UnknownScale` is not told, so make them unequal
+    outcomes    "gaussian", or "bernoulli" (scale 1/2, means in [0, 1])
+    horizon     samples of each run
+    shrink      the radius is divided by this: what a wrong constant would give
+
+    >>> from theory.radii import Mixture
+    >>> result = coverage(Mixture(), replications=200, horizon=200)
+    >>> result.worst < 0.1, result.holds()
+    (True, True)
+    >>> coverage(Mixture(), replications=200, horizon=200, shrink=4.0).holds()
+    False
+    """
+    if not isinstance(radius, (PairwiseRadius, SingleArm)):
+        raise ValueError(f"radius={radius!r} must be a radius of theory.radii; try Mixture().")
+    check_choice(outcomes, OUTCOMES, name="outcomes", why="they decide the noise.")
+    mu = as_means(means)
+    K, D = mu.shape
+    delta = check_delta(delta)
+    if outcomes == "bernoulli":
+        if ((mu < 0) | (mu > 1)).any():
+            raise ValueError(
+                f"means={means!r} must lie in [0, 1] for Bernoulli outcomes, as probabilities."
+            )
+        if isinstance(radius, UnknownScale):
+            raise ValueError(
+                "UnknownScale is proved for Gaussian outcomes alone, so its coverage of Bernoulli "
+                "ones says nothing. Use Mixture() or outcomes='gaussian'."
+            )
+        scale = 0.5
+    spread = as_scale(scale, K, D)
+    replications = check_count(replications, name="replications", why="it is the sample size.")
+    first = radius.first_count(K, D, delta) if isinstance(radius, PairwiseRadius) else 1
+    horizon = check_count(
+        horizon, name="horizon", least=K * first + 1,
+        why=f"each of {K} arms first needs {first} samples.",
+    )  # fmt: skip
+    names = tuple(rules)
+    if not names:
+        raise ValueError(f"rules is empty; pass one or more of {', '.join(map(repr, RULES))}.")
+    for name in names:
+        check_choice(name, RULES, name="rules", why="each is a way to choose arms.")
+    if not isinstance(shrink, (int, float)) or not shrink > 0:
+        raise ValueError(f"shrink={shrink!r} must be above 0: the radius is divided by it.")
+    seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
+    counted = claim_counts(K, D, "claims") != claim_counts(K, D, "pairs")
+    claims = isinstance(radius, PairwiseRadius) and radius.union == "claims" and counted
+    keep_mask, drop_mask = _claims(mu) if claims else _everything(K, D)
+    failures, intervals = [], []
+    for name in names:
+        # The key is the rule's own, so that a rule's runs do not depend on which others are asked.
+        stream = np.random.SeedSequence(seed, spawn_key=(RULES.index(name),))
+        arena = _Arena(radius, mu, spread, delta, outcomes, replications, float(shrink), stream)
+        arena.play(name, horizon, first)
+        failures.append(arena.failed(keep_mask, drop_mask))
+        intervals.append(arena.failed(*_everything(K, D)))
+    from scipy.stats import binom
+
+    return Coverage(
+        radius=repr(radius) if shrink == 1 else f"{radius!r} / {shrink:g}",
+        guarantee=radius.guarantee,
+        delta=delta,
+        K=K,
+        D=D,
+        event="claims" if claims else "all intervals",
+        rules=names,
+        replications=replications,
+        horizon=horizon,
+        seed=seed,
+        failures=tuple(failures),
+        interval_failures=tuple(intervals),
+        p_value=float(binom.sf(max(failures) - 1, replications, delta)),
+    )
+
+
+def _everything(K: int, D: int) -> tuple[BoolArray, BoolArray]:
+    every = np.repeat(~np.eye(K, dtype=bool)[:, :, None], D, axis=2)
+    return every, every
+
+
+def _claims(mu: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """(K, K, D) masks: lower bounds that may keep wrongly, upper bounds that may drop wrongly."""
+    K, D = mu.shape
+    keep, drop = np.zeros((2, K, K, D), dtype=bool)
+    M, optimal = margins(mu), pareto_set(mu)
+    for i in range(K):
+        if not optimal[i]:
+            keep[i, int(np.argmin(M[i]))] = True  # the arm that dominates i by most
+            continue
+        for j in range(K):
+            if j != i:
+                drop[i, j, int(np.argmax(mu[i] - mu[j]))] = True
+    return keep, drop
+
+
+class _Arena:
+    """R runs side by side: counts (R, K), sums of errors (R, K, D), worst ratios (R, P, D).
+
+    Differences are kept for the P pairs i < j alone: the error of (j, i) is that of (i, j) negated.
+    """
+
+    def __init__(
+        self, radius: Radius, mu: FloatArray, scale: FloatArray, delta: float, outcomes: str,
+        replications: int, shrink: float, stream: np.random.SeedSequence,
+    ) -> None:  # fmt: skip
+        self.radius, self.mu, self.scale, self.delta = radius, mu, scale, delta
+        self.outcomes, self.shrink = outcomes, shrink
+        self.rng = np.random.default_rng(stream)
+        K, D = mu.shape
+        R = replications
+        self.rows = np.arange(R)
+        self.I, self.J = np.triu_indices(K, 1)
+        self.counts = np.zeros((R, K), dtype=np.int64)
+        self.sums, self.ss = np.zeros((2, R, K, D))
+        #: [width, sign]: largest error so far, of either sign, over beta_keep and over beta_drop
+        self.worst = np.zeros((2, 2, R, len(self.I), D))
+        self.l, self.v = np.zeros((2, 0))
+        self.C: tuple[float, float] = (0.0, 0.0)
+        if isinstance(radius, PairwiseRadius):
+            self.C = radius.constants(K, D, delta)
+
+    def failed(self, keep: BoolArray, drop: BoolArray) -> int:
+        """Runs in which one of the masked bounds failed at some time.
+
+        The lower bound on mu_i - mu_j fails if the error of (i, j) exceeds beta_keep, the upper
+        one if its negative exceeds beta_drop.
+        """
+        I, J = self.I, self.J
+        ever = np.zeros(len(self.rows), dtype=bool)
+        for width, (plus, minus) in enumerate(((keep[I, J], keep[J, I]), (drop[J, I], drop[I, J]))):
+            for sign, mask in enumerate((plus, minus)):
+                ever |= ((self.worst[width, sign] > 1) & mask).any(axis=(1, 2))
+        return int(ever.sum())
+
+    def play(self, rule: str, horizon: int, first: int) -> None:
+        """`horizon` samples in every run; intervals are looked at once they are finite."""
+        K = self.counts.shape[1]
+        if isinstance(self.radius, PairwiseRadius):
+            n = np.concatenate([[1.0], np.arange(1.0, horizon + 1)])
+            self.l, self.v = self.radius.arm_terms(n, K, self.mu.shape[1], self.delta)
+        ratio = np.zeros((len(self.rows), len(self.I)))
+        for t in range(horizon):
+            if t < K * first:
+                arms = np.full(len(self.rows), t % K)
+            else:
+                arms = self.choose(rule, t, ratio)
+            self.sample(arms)
+            if t >= K * first - 1:
+                ratio = self.look(t + 1)
+
+    def sample(self, arms: IntArray) -> None:
+        """One outcome, as its error, of arms (R,)."""
+        mu, scale = self.mu[arms], self.scale[arms]
+        if self.outcomes == "gaussian":
+            error = self.rng.standard_normal(mu.shape) * scale
+        else:
+            error = (self.rng.random(mu.shape) < mu) - mu
+        at = (self.rows, arms)
+        n = self.counts[at] + 1
+        before = self.sums[at] / np.maximum(n - 1, 1)[:, None]
+        self.counts[at] = n
+        self.sums[at] += error
+        after = self.sums[at] / n[:, None]
+        self.ss[at] += np.where(n[:, None] > 1, (error - before) * (error - after), 0.0)
+
+    def look(self, t: int) -> FloatArray:
+        """Update the worst ratios; (R, P) how near each pair is to violating now."""
+        I, J = self.I, self.J
+        x = self.sums / self.counts[:, :, None]
+        error = x[:, I] - x[:, J]
+        if isinstance(self.radius, SingleArm):
+            K, D = self.mu.shape
+            growth = float(np.sqrt(self.radius.growth(t, K, D, self.delta)))
+            beta = growth * self.scale * np.sqrt(2 / self.counts[:, :, None])
+            ratios = [error / ((beta[:, I] + beta[:, J]) / self.shrink)]
+        else:
+            unit = self.ss if isinstance(self.radius, UnknownScale) else self.scale**2
+            v = self.v[self.counts][:, :, None] * unit
+            total = (v[:, I] + v[:, J]) / self.shrink**2
+            l = self.l[self.counts]
+            logs = (l[:, I] + l[:, J])[:, :, None]
+            constants = self.C if self.C[0] != self.C[1] else self.C[:1]
+            ratios = [error / np.sqrt((C + logs) * total) for C in constants]
+        for width in (0, 1):
+            ratio = ratios[min(width, len(ratios) - 1)]
+            np.maximum(self.worst[width, 0], ratio, out=self.worst[width, 0])
+            np.maximum(self.worst[width, 1], -ratio, out=self.worst[width, 1])
+        # An interval that has failed in a run is not pushed further: others get their turn.
+        open_ = (self.worst[0] <= 1).all(axis=0)
+        return np.asarray(np.where(open_, np.abs(ratios[0]), 0.0).max(axis=2))
+
+    def choose(self, rule: str, t: int, ratio: FloatArray) -> IntArray:
+        """The next arm (R,) of every run."""
+        R, K = self.counts.shape
+        if rule == "alternate":
+            return np.full(R, t % K)
+        if rule == "lopsided":
+            turn = t % (8 * (K - 1) + 1)
+            return np.full(R, 0 if turn == 0 else 1 + turn % (K - 1))
+        if rule == "doubling":
+            return np.full(R, int(math.log2(t + 1)) % K)
+        if rule == "freeze":
+            z = np.abs(self.sums / self.scale).max(axis=2) / np.sqrt(self.counts)
+            return np.asarray(np.argmin(z, axis=1))
+        pair = ratio.argmax(axis=1)
+        i, j = self.I[pair], self.J[pair]
+        less = self.counts[self.rows, i] <= self.counts[self.rows, j]
+        return np.asarray(np.where(less == (rule == "chase"), i, j), dtype=np.int64)
