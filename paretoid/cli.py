@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from paretoid.commands.plan import plan
+from paretoid.commands.trial import app as trial
 
 app = typer.Typer(
     add_completion=True,
@@ -15,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Find the Pareto-optimal arms of a noisy multi-objective experiment, with a guarantee.",
 )
+app.command()(plan)
+app.add_typer(trial, name="trial")
 
 
 @app.callback()
@@ -61,6 +67,42 @@ def demo(
         progress=not quiet and sys.stderr.isatty(),
     )
     typer.echo(as_json(runs) if json else as_text(runs, bandit))
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="Which experiment; see the list below.")],
+    quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
+    replications: Annotated[int | None, typer.Option(help="Runs or instances.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduced"),
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 1,
+) -> None:
+    """Repeat an experiment of the paper beside its published figures.
+
+    table1, covboost, cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
+
+    Example: paretoid reproduce table1 --quick
+    """
+    from validation.paper import reproduce as repeat
+
+    repeat(name, quick=quick, replications=replications, out=out, seed=seed)
+
+
+@app.command()
+def certify(
+    quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Many more runs.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for certificate.json and .md.")] = Path(),
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+) -> None:
+    """Check that every proved guarantee holds on this machine; exit code 1 if one does not.
+
+    Example: paretoid certify --quick --out results
+    """
+    from validation.certify import main as run
+
+    flags = [flag for flag, on in (("--quick", quick), ("--full", full)) if on]
+    raise SystemExit(run([*flags, "--seed", str(seed), "--out", str(out)]))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
