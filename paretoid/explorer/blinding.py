@@ -1,0 +1,115 @@
+"""Blinding: arms go by A, B, ..., and the key is in a file that only its owner can read.
+
+The ledger, the log and every table then hold the masks alone. Masks are drawn at random, not from
+the trial's seed: the seed is in the ledger. A scale of each arm's own could give an arm away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+
+def masks(size: int) -> list[str]:
+    """Labels A, B, ..., Z, AA, AB, ...
+
+    >>> masks(3), masks(28)[-2:]
+    (['A', 'B', 'C'], ['AA', 'AB'])
+    """
+    labels: list[str] = []
+    for number in range(1, size + 1):
+        label = ""
+        while number:
+            number, rest = divmod(number - 1, 26)
+            label = ascii_uppercase[rest] + label
+        labels.append(label)
+    return labels
+
+
+def draw_order(size: int) -> list[int]:
+    """A random order of `size` arms, from the system's own randomness."""
+    order = list(range(size))
+    secrets.SystemRandom().shuffle(order)
+    return order
+
+
+class Key:
+    """Which mask is which arm.
+
+    >>> Key({"A": "placebo"}).arm("A")
+    'placebo'
+    """
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = dict(names)
+
+    def arm(self, mask: str) -> str:
+        """The arm behind a mask."""
+        if mask not in self.names:
+            raise ValueError(f"there is no mask {mask!r}; there are {', '.join(self.names)}.")
+        return self.names[mask]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the key to a new file of mode 0600; an existing file is never overwritten."""
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        try:
+            handle = os.open(path, flags, 0o600)
+        except FileExistsError:
+            raise ValueError(
+                f"{path} exists already, and overwriting a key would unmask nothing ever again. "
+                f"Choose another name."
+            ) from None
+        except OSError as error:
+            raise ValueError(f"the key {path} cannot be created: {error.strerror}.") from None
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o600)  # whatever the umask says
+            json.dump({"masks": self.names}, file, indent=1, ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Key:
+        """Read a key; refused if others could have read it too."""
+        file = Path(path)
+        try:
+            mode = stat.S_IMODE(file.stat().st_mode)
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ValueError(f"the key {path} cannot be read: {error.strerror}.") from None
+        if mode & 0o077:
+            raise ValueError(
+                f"the key {path} has mode {mode:04o}, so others can read it and the trial may not "
+                f"be blind. Find out who has, then chmod 600 it."
+            )
+        try:
+            names: Any = json.loads(text)["masks"]
+            return cls({str(mask): str(arm) for mask, arm in names.items()})
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ValueError(f"{path} is no key of paretoid.") from None
+
+
+def blind(design: dict[str, Any], order: Sequence[int] | None = None) -> tuple[dict[str, Any], Key]:
+    """A design with masked arms, and its key; `order[a]` is the arm behind mask a.
+
+    A scale by arm is reordered with the arms.
+
+    >>> design, key = blind({"arms": ["placebo", "vaccine"], "objectives": ["IgG"]}, [1, 0])
+    >>> design["arms"], key.names
+    (['A', 'B'], {'A': 'vaccine', 'B': 'placebo'})
+    """
+    arms = list(design["arms"])
+    order = draw_order(len(arms)) if order is None else list(order)
+    if sorted(order) != list(range(len(arms))):
+        raise ValueError(f"order={order} must hold each of 0..{len(arms) - 1} once.")
+    labels = masks(len(arms))
+    masked = {**design, "arms": labels}
+    scale = design.get("scale")
+    if isinstance(scale, list) and scale and isinstance(scale[0], list):
+        masked["scale"] = [scale[at] for at in order]
+    return masked, Key({label: arms[at] for label, at in zip(labels, order, strict=True)})

@@ -1,0 +1,206 @@
+"""What is fixed before the first outcome: arms, objectives, goals, delta, scale, radius, rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from paretoid.bandits import GaussianBandit
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.rules import APE
+from paretoid.simulation import _as_goals
+from theory._checks import as_epsilon, check_choice, check_count, check_delta
+from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+
+OUTCOMES = ("gaussian", "bounded", "binary")
+_GOALS: dict[str, type[Goal]] = {each.__name__: each for each in (ParetoSet, Cover, AtMost)}
+_RADII: dict[str, type[Radius]] = {
+    each.__name__: each for each in (Mixture, KaufmannKoolen, UnknownScale, SingleArm)
+}
+_KEYS = (
+    "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
+    "seed",
+)  # fmt: skip
+
+
+class Design:
+    """The design of a trial, checked; see `Explorer` for the arguments.
+
+    >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
+    >>> design.radius
+    UnknownScale(rho=30.0, w=0.1, a=3.0, union='claims')
+    >>> Design.from_dict(design.to_dict()).to_dict() == design.to_dict()
+    True
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[str],
+        objectives: Sequence[str],
+        goal: Goal | Sequence[Goal] | None = None,
+        delta: float = 0.1,
+        *,
+        scale: Any = None,
+        radius: Radius | None = None,
+        minimize: Iterable[str] = (),
+        outcomes: str = "gaussian",
+        rule: APE | None = None,
+        seed: int = 0,
+    ) -> None:
+        for name, value in (("arms", arms), ("objectives", objectives)):
+            if isinstance(value, str) or not all(isinstance(each, str) for each in value):
+                raise ValueError(f"{name}={value!r} must be a list of names.")
+        K, D = len(arms), len(objectives)
+        check_count(K, name="the number of arms", least=2, why="optimal means against another.")
+        check_count(D, name="the number of objectives", why="something must be measured.")
+        check_choice(outcomes, OUTCOMES, name="outcomes", why="radii are proved for some of them.")
+        self.given_scale = scale is not None
+        self.bandit = GaussianBandit(
+            np.zeros((K, D)),
+            1.0 if scale is None else scale,
+            arms=arms,
+            objectives=objectives,
+            minimize=minimize,
+        )
+        self.K, self.D = K, D
+        self.arms, self.objectives = self.bandit.arms, self.bandit.objectives
+        self.minimize, self.sign = self.bandit.minimize, self.bandit.sign
+        self.scale = self.bandit.scale if self.given_scale else None
+        self.delta = check_delta(delta)
+        self.outcomes = outcomes
+        self.radius = _as_radius(radius, self.given_scale, outcomes)
+        self.rule = APE() if rule is None else rule
+        if not isinstance(self.rule, APE):
+            raise ValueError(
+                f"rule={rule!r} must be APE(): an Explorer proposes arms by APE. Allocations of "
+                f"another rule can be told with unplanned=True; the guarantee holds for any rule."
+            )
+        self.goals = _as_goals(ParetoSet() if goal is None else goal, self.bandit)
+        if len({tuple(as_epsilon(each.eps1, D)) for each in self.goals}) > 1:
+            raise ValueError(
+                f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "
+                f"sampling: one trial can follow only one. Give them a common eps1."
+            )
+        self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
+        return {
+            "arms": list(self.arms),
+            "objectives": list(self.objectives),
+            "minimize": list(self.minimize),
+            "goals": [_named(goal) for goal in self.goals],
+            "delta": self.delta,
+            "outcomes": self.outcomes,
+            "scale": None if self.scale is None else self.scale.tolist(),
+            "radius": _named(self.radius),
+            "rule": {"pull": self.rule.pull},
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Design:
+        """A design from plain data; unknown keys are refused, with a guess at what was meant."""
+        _check_keys(data, _KEYS, "the design")
+        for key in ("arms", "objectives"):
+            if key not in data:
+                raise ValueError(f"the design has no {key}; give a list of names.")
+        goals = data.get("goals", [])
+        if not isinstance(goals, list):
+            raise ValueError("goals must be a list of tables, [[goals]] in TOML.")
+        rule = dict(data.get("rule", {}))
+        _check_keys(rule, ("pull",), "rule")
+        return cls(
+            data["arms"],
+            data["objectives"],
+            [_made(each, _GOALS, "a goal") for each in goals] or None,
+            data.get("delta", 0.1),
+            scale=data.get("scale"),
+            radius=_made(data["radius"], _RADII, "the radius") if "radius" in data else None,
+            minimize=data.get("minimize", ()),
+            outcomes=data.get("outcomes", "gaussian"),
+            rule=APE(**rule),
+            seed=data.get("seed", 0),
+        )
+
+    def families(self) -> int:
+        """How many sets of upper bounds must hold for all goals to be right together.
+
+        One vector eps2, or all scalar ones, are served by one choice of objective for each pair;
+        eps2 = 0 by any of them. Others are counted each; D objectives are all there are
+        (theory/PROOFS.md, Section 4, several goals at once).
+        """
+        vectors = {
+            tuple(as_epsilon(goal.eps2, self.D, name="eps2"))
+            for goal in self.goals
+            if isinstance(goal, Cover)
+        }
+        scalars = {each for each in vectors if len(set(each)) == 1}
+        counted = len(vectors - scalars) + any(max(each) > 0 for each in scalars)
+        return min(max(counted, 1), self.D)
+
+    def level(self) -> float:
+        """The delta at which upper bounds are taken: shared out where goals need different ones."""
+        few = self.K <= 3 and self.D <= 2  # there the pairs are counted, which serves every goal
+        claims = getattr(self.radius, "union", "pairs") == "claims" and not few
+        return self.delta / self.families() if claims else self.delta
+
+
+def _as_radius(radius: Radius | None, scaled: bool, outcomes: str) -> Radius:
+    """`radius`, or the proved default, if its theorem covers these outcomes."""
+    if outcomes != "gaussian" and (not scaled or isinstance(radius, UnknownScale)):
+        raise ValueError(
+            f"{outcomes} outcomes need a scale: UnknownScale, which learns it, is proved for "
+            f"Gaussian outcomes only. An outcome between low and high is sub-Gaussian with scale "
+            f"(high - low)/2, so pass scale=0.5 for 0 or 1, and radius=Mixture() (the default "
+            f"with a scale), KaufmannKoolen() or SingleArm()."
+        )
+    if radius is None:
+        return Mixture() if scaled else UnknownScale()
+    if type(radius) not in _RADII.values():
+        raise ValueError(
+            f"radius={radius!r} must be one of {', '.join(_RADII)}: these bound differences of "
+            f"arms. Leave it out for the proved default."
+        )
+    if radius.needs_scale and not scaled:
+        raise ValueError(
+            f"radius={radius!r} needs the scale of each objective, fixed before the data, and "
+            f"none was given. Pass scale=, or radius=UnknownScale() for Gaussian outcomes."
+        )
+    if scaled and isinstance(radius, UnknownScale):
+        raise ValueError(
+            "UnknownScale() learns the scale and would ignore the one given. Leave out scale=, or "
+            "use Mixture(), which needs fewer samples if the scale is right."
+        )
+    return radius
+
+
+def _named(thing: Any) -> dict[str, Any]:
+    return {"kind": type(thing).__name__, **asdict(thing)}
+
+
+def _made(table: Any, kinds: Mapping[str, type[Any]], what: str) -> Any:
+    """An object from a table with its `kind` and arguments."""
+    if not isinstance(table, Mapping) or "kind" not in table:
+        raise ValueError(f"{what} must be a table with a kind, one of {', '.join(kinds)}.")
+    check_choice(table["kind"], tuple(kinds), name="kind", why=f"it is {what}.")
+    made = kinds[table["kind"]]
+    fields = tuple(getattr(made, "__dataclass_fields__", {}))
+    _check_keys(table, ("kind", *fields), f"{what}, {table['kind']}")
+    arguments = {key: table[key] for key in table if key != "kind"}
+    missing = [key for key in ("k",) if key in fields and key not in arguments]
+    if missing:
+        raise ValueError(f"{what}, {table['kind']}, needs k, the number of arms asked for.")
+    return made(**arguments)
+
+
+def _check_keys(table: Mapping[str, Any], allowed: Sequence[str], what: str) -> None:
+    for key in table:
+        if key not in allowed:
+            near = get_close_matches(key, allowed, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise ValueError(f"{what} knows no {key!r}{hint} It takes {', '.join(allowed)}.")

@@ -1,0 +1,143 @@
+"""Events chained by their hashes, and a log of them in memory. Standard library only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+#: what an event may be; `scaled` records the divisors of UnknownScale when they are fixed
+KINDS = ("created", "asked", "told", "corrected", "overridden", "scaled", "stopped")
+
+#: the hash before the first event
+GENESIS = ""
+
+
+class LedgerError(ValueError):
+    """A ledger that cannot be read, written or believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the log; `hash` covers it and, through the one before, all that precede it."""
+
+    seq: int
+    time: str
+    author: str
+    kind: str
+    body: dict[str, Any]
+    hash: str
+
+
+#: seq, time, author, kind, body as JSON text, hash
+Row = tuple[int, str, str, str, str, str]
+
+
+def chained(before: str, seq: int, time: str, author: str, kind: str, body: str) -> str:
+    """The hash of an event after one with hash `before`.
+
+    Lengths are hashed with the fields, so that no text can move from one field to the next.
+
+    >>> chained("", 1, "noon", "ann", "told", "{}") == chained("", 1, "no", "onann", "told", "{}")
+    False
+    """
+    fields = (before, str(seq), time, author, kind, body)
+    text = "".join(f"{len(field)}:{field}" for field in fields)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def as_row(before: str, seq: int, time: str, author: str, kind: str, body: dict[str, Any]) -> Row:
+    """An event as it is stored."""
+    if kind not in KINDS:
+        raise LedgerError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
+    text = json.dumps(body, allow_nan=False, separators=(",", ":"))
+    return seq, time, author, kind, text, chained(before, seq, time, author, kind, text)
+
+
+def as_events(rows: Iterable[Row], seq: int, head: str) -> Iterator[Event]:
+    """The events after number `seq`, whose hash is `head`; refuses a broken chain."""
+    for row in rows:
+        number, time, author, kind, text, digest = row
+        if number != seq + 1:
+            raise LedgerError(
+                f"event {seq + 1} is missing: number {number} follows number {seq}. Events were "
+                f"deleted or renumbered; go back to a copy of the ledger."
+            )
+        try:
+            sound = chained(head, number, time, author, kind, text) == digest
+            body = json.loads(text)
+        except (TypeError, ValueError):
+            sound, body = False, {}
+        if not sound or not isinstance(body, dict):
+            raise LedgerError(
+                f"event {number} does not fit its hash: it, or its place in the log, was changed "
+                f"after it was written. Go back to a copy of the ledger."
+            )
+        seq, head = number, digest
+        yield Event(number, time, author, kind, body, digest)
+
+
+class MemoryLedger:
+    """A log that lives as long as its process; for simulations and tests.
+
+    >>> ledger = MemoryLedger()
+    >>> with ledger.transaction():
+    ...     event = ledger.append("asked", {"arms": ["A"]}, time="noon", author="ann")
+    >>> event.seq, ledger.head() == (1, event.hash)
+    (1, True)
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+
+    def head(self) -> tuple[int, str]:
+        """Number and hash of the last event; (0, "") of an empty log."""
+        return (self._rows[-1][0], self._rows[-1][5]) if self._rows else (0, GENESIS)
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The events after number `after`."""
+        head = self._rows[after - 1][5] if after else GENESIS
+        return as_events(self._rows[after:], after, head)
+
+    def rows(self) -> Iterator[Row]:
+        """The events as stored."""
+        return iter(self._rows)
+
+    def hash_of(self, seq: int) -> str | None:
+        """The hash of event `seq`, None if there is none."""
+        if seq == 0:
+            return GENESIS
+        return self._rows[seq - 1][5] if 0 < seq <= len(self._rows) else None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All appended events, or none if it fails."""
+        before = len(self._rows)
+        try:
+            yield
+        except BaseException:
+            del self._rows[before:]
+            raise
+
+    def append(self, kind: str, body: dict[str, Any], *, time: str, author: str) -> Event:
+        """Add an event at the end."""
+        seq, head = self.head()
+        row = as_row(head, seq + 1, time, author, kind, body)
+        self._rows.append(row)
+        return Event(seq + 1, time, author, kind, json.loads(row[4]), row[5])
+
+    def snapshot(self) -> tuple[int, str, bytes] | None:
+        """A log in memory keeps no snapshot."""
+        return None
+
+    def keep_snapshot(self, seq: int, head: str, state: bytes) -> None:
+        """A log in memory keeps no snapshot."""
+
+    def check_storage(self) -> None:
+        """Nothing to check beyond the chain."""
+
+    def close(self) -> None:
+        """Nothing to close."""

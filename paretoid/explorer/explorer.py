@@ -1,0 +1,342 @@
+"""Explorer: run a real adaptive experiment by asking for arms and telling outcomes."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, overload
+
+import numpy as np
+
+from paretoid.explorer.choice import choose, expected_samples
+from paretoid.explorer.design import Design
+from paretoid.explorer.outcomes import as_outcome, subject
+from paretoid.explorer.session import Session
+from paretoid.explorer.status import Status, bounds, held, notes, waiting
+from paretoid.goals import Goal
+from paretoid.rules import APE
+from theory._checks import check_count
+from theory.radii import Radius
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """One subject's arm. `id` is a number from `ask`, or the user's own for unplanned ones."""
+
+    id: int | str
+    arm: str
+
+
+class Explorer(Session):
+    """A live experiment: `ask` for arms, `tell` outcomes, read `answer`.
+
+    arms, objectives   names; `minimize` names objectives where less is better
+    goal               one goal or several with a common eps1, watched at once and right together
+                       with probability 1 - delta (`union="claims"` then counts each different
+                       vector eps2)
+    scale              scalar, (D,) or (K, D), known beforehand; without it the variances are
+                       learnt (`UnknownScale`, Gaussian outcomes)
+    outcomes           "gaussian", "bounded" or "binary"; the last two need a scale
+    radius, rule       as in `simulate`; the rule is `APE`
+    seed               shuffles the order within a batch, nothing else
+    ledger             a file that does not exist yet; without it the log is in memory
+    author, clock      go into every event; by default the user and the time in UTC
+
+    *What is guaranteed.* The answers are right with probability 1 - delta if each subject's
+    outcome has the arm's mean whatever happened before, however arms are chosen: proposals may be
+    overridden, batches be large, outcomes late. Each objective uses the longest beginning of the
+    allocations, in their order, that is complete for it; later outcomes wait (`status`).
+
+    *What breaks it.* Missingness that has to do with the outcome: record "missing" only where the
+    reason has nothing to do with the value (a patient who leaves because a vaccine made them ill
+    is no such case). Populations that change: if later patients respond differently, an arm has
+    no one mean. Outcomes of different subjects that depend on each other (paired designs). A
+    scale or radius chosen after seeing data.
+
+    *Batches* cost samples, because outcomes within a batch cannot steer it. On COV-BOOST with a
+    known scale and delta = 0.1 (validation/benchmarks/batching.py), relative to n = 1:
+
+    ============  ======  =======  =======
+    batch size    k = 1   k = 2    all
+    ============  ======  =======  =======
+    1 (samples)   2,038   11,503   31,833
+    5             +0.3%   +0.2%    +0.1%
+    20            +2.3%   +0.5%    +1.7%
+    100           +17%    +1.8%    +2.7%
+    ============  ======  =======  =======
+
+    Fed complete outcomes one at a time it is the engine of `simulate`: same arms, same stopping
+    time, same answer.
+
+    >>> explorer = Explorer(["A", "B"], ["response"], delta=0.1, scale=1.0)
+    >>> while explorer.answer is None:
+    ...     a = explorer.ask()
+    ...     explorer.tell(a, [5.0 if a.arm == "B" else 0.0])
+    >>> explorer.answer
+    ('B',)
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[str],
+        objectives: Sequence[str],
+        goal: Goal | Sequence[Goal] | None = None,
+        delta: float = 0.1,
+        *,
+        scale: Any = None,
+        radius: Radius | None = None,
+        minimize: Iterable[str] = (),
+        outcomes: str = "gaussian",
+        rule: APE | None = None,
+        seed: int = 0,
+        ledger: str | os.PathLike[str] | None = None,
+        author: str | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        design = Design(
+            arms, objectives, goal, delta, scale=scale, radius=radius, minimize=minimize,
+            outcomes=outcomes, rule=rule, seed=seed,
+        )  # fmt: skip
+        self._begin(design, ledger, author, clock)
+
+    # -- asking ------------------------------------------------------------------------------
+
+    @overload
+    def ask(self) -> Allocation: ...
+
+    @overload
+    def ask(self, n: int) -> list[Allocation]: ...
+
+    def ask(self, n: int | None = None) -> Allocation | list[Allocation]:
+        """Allocate the next subject to an arm, or the next n (a list).
+
+        Until every interval is finite the arm with fewest outcomes is next; then APE, with
+        everything awaited counted as if observed (`paretoid.explorer.choice`). Refused once every
+        goal has its answer.
+        """
+        size = check_count(1 if n is None else n, name="n", why="it is how many subjects to place.")
+        with self._writing():
+            state = self._current()
+            design = state.design
+            if len(state.answers) == len(design.goals):
+                raise ValueError(
+                    "every goal has its answer, so no further subject needs to be placed. To go "
+                    "on for other reasons, tell outcomes with unplanned=True."
+                )
+            arms, partner = choose(
+                self._inference, state.data(), self._decided_divisor(state), state.awaited(),
+                state.partner, size, self._picture(state),
+            )  # fmt: skip
+            if size > 1:
+                order = np.random.default_rng([design.seed, state.seq]).permutation(size)
+                arms = [arms[at] for at in order]
+            first = len(state.arms) + 1
+            names = [design.arms[arm] for arm in arms]
+            rest = None if partner is None else design.arms[partner]
+            self._record("asked", {"first": first, "arms": names, "partner": rest})
+        made = [Allocation(first + at, name) for at, name in enumerate(names)]
+        return made[0] if n is None else made
+
+    def override(
+        self, allocation: Allocation | int | str, arm: str | int, *, reason: str
+    ) -> Allocation:
+        """Give a subject another arm than proposed; recorded, with the reason.
+
+        Only before any outcome of it is known. The allocation is void and a new one, with a new
+        id, takes its place at the end of the order: an arm chosen now may rest on all that is
+        known now. Override for reasons that have nothing to do with the outcome to come.
+        """
+        reason = _sentence(reason, "an override")
+        with self._writing():
+            state = self._current()
+            id, position = self._subject(allocation)
+            index = state.design.bandit.index(arm)
+            done = [d for d in range(state.design.D) if not math.isnan(state.values[d][position])]
+            if done:
+                raise ValueError(
+                    f"allocation {id!r} has outcomes already or was overridden before, so its arm "
+                    f"stands. If the wrong arm was recorded, correct its outcomes to 'missing' "
+                    f"and tell them with unplanned=True."
+                )
+            name = state.design.arms[index]
+            new = len(state.arms) + 1
+            self._record("overridden", {"id": id, "arm": name, "new": new, "reason": reason})
+            self._look()
+        return Allocation(new, name)
+
+    # -- telling -----------------------------------------------------------------------------
+
+    def tell(
+        self,
+        allocation: Allocation | str | int,
+        outcome: Any,
+        *,
+        id: int | str | None = None,
+        unplanned: bool = False,
+    ) -> None:
+        """Record an outcome, whole or in part: `tell(allocation, outcome)`, `tell(arm, ..., id=)`.
+
+        `outcome` is one number per objective in the user's own direction, None for what has not
+        arrived yet, "missing" for what never will; or a mapping from objectives to these; or
+        "missing" for a subject who has left. "Missing" is only for reasons that have nothing to
+        do with the value: missingness that depends on it (illness after a dose, a sample too weak
+        to read) biases the means, and no radius covers that.
+
+        `unplanned=True` records the outcome of a subject that was never asked for, under an arm
+        and, if wished, an id of your own. Decide to record it before seeing it.
+        """
+        with self._writing():
+            state = self._current()
+            if unplanned:
+                body = self._unplanned(allocation, outcome, id)
+            else:
+                key, position = self._whose(allocation, id)
+                body = {"id": key, "outcome": as_outcome(state, position, key, outcome)}
+            self._record("told", body)
+            self._look()
+
+    def tell_many(self, records: Iterable[tuple[Allocation | int | str, Any]]) -> int:
+        """Record many outcomes, all or none; every bad one is listed. Returns how many."""
+        rows = list(records)
+        with self._writing():
+            state = self._current()
+            bodies: list[dict[str, Any]] = []
+            wrong: list[str] = []
+            seen: set[tuple[int, str]] = set()
+            for at, (allocation, outcome) in enumerate(rows, start=1):
+                try:
+                    key, position = self._subject(allocation)
+                    told = as_outcome(state, position, key, outcome)
+                    twice = [name for name in told if (position, name) in seen]
+                    if twice:
+                        raise ValueError(f"{', '.join(twice)} of {key!r} comes twice.")
+                    seen.update((position, name) for name in told)
+                    bodies.append({"id": key, "outcome": told})
+                except ValueError as error:
+                    wrong.append(f"row {at}: {error}")
+            if wrong:
+                listed = "\n  ".join(wrong)
+                raise ValueError(
+                    f"{len(wrong)} of {len(rows)} rows are wrong, so none was recorded:\n  {listed}"
+                )
+            for body in bodies:
+                self._record("told", body)
+            if bodies:
+                self._look()
+        return len(rows)
+
+    def _whose(self, allocation: Any, id: Any) -> tuple[int | str, int]:
+        """(id, position) from tell(allocation, ...) or tell(arm, ..., id=id)."""
+        if id is None:
+            return self._subject(allocation)
+        if isinstance(allocation, Allocation):
+            raise ValueError(f"{allocation} has its own id; leave out id={id!r}.")
+        return self._subject(id, self.design.arms[self.design.bandit.index(allocation)])
+
+    def _unplanned(self, arm: Any, outcome: Any, id: Any) -> dict[str, Any]:
+        state = self._current()
+        if isinstance(arm, Allocation):
+            raise ValueError(f"{arm} was asked for, so it is not unplanned; leave that out.")
+        if id is not None and (not isinstance(id, str) or not id.strip() or id.isdecimal()):
+            raise ValueError(
+                f"id={id!r} must be a word of your own: numbers are the ids of allocations that "
+                f"were asked for. For instance id='walk-in 7', or none."
+            )
+        if state.find(id) is not None:
+            raise ValueError(f"the id {id!r} is taken; every subject has its own.")
+        name = state.design.arms[state.design.bandit.index(arm)]
+        told = as_outcome(state, None, name, outcome)
+        return {"id": id, "arm": name, "unplanned": True, "outcome": told}
+
+    def correct(self, allocation: Allocation | int | str, outcome: Any, *, reason: str) -> None:
+        """Replace outcomes told before, by a new event with a reason; the old ones stay in the log.
+
+        `outcome` as in `tell`; what is None or not named stays. Answers given stay as given;
+        `status` says that a correction came after them.
+        """
+        reason = _sentence(reason, "a correction")
+        with self._writing():
+            state = self._current()
+            key, position = self._subject(allocation)
+            body = as_outcome(state, position, key, outcome, correcting=True)
+            self._record("corrected", {"id": key, "outcome": body, "reason": reason})
+            self._look()
+
+    # -- reading -----------------------------------------------------------------------------
+
+    @property
+    def answers(self) -> dict[str, tuple[str, ...] | None]:
+        """Goal to arms; None until its stopping rule held. Once given, an answer stays."""
+        state = self._fresh()
+        found = {g: answer.arms for g, answer in state.answers.items()}
+        return {str(goal): found.get(g) for g, goal in enumerate(state.design.goals)}
+
+    @property
+    def answer(self) -> tuple[str, ...] | None:
+        """The arms that answer the goal, None until it may stop; several goals: `answers`."""
+        answers = self.answers
+        if len(answers) > 1:
+            raise ValueError(f"there are {len(answers)} goals; read explorer.answers instead.")
+        return next(iter(answers.values()))
+
+    @property
+    def stopping_times(self) -> dict[str, int | None]:
+        """Goal to the number of samples its answer rests on, None without answer."""
+        state = self._fresh()
+        found = {g: answer.samples for g, answer in state.answers.items()}
+        return {str(goal): found.get(g) for g, goal in enumerate(state.design.goals)}
+
+    def status(self) -> Status:
+        """How the trial stands: what is certain, what waits, how many samples more to expect."""
+        state = self._fresh()
+        design, view, data = state.design, self._picture(state), state.data()
+        lower, upper = bounds(design, view, self._divisor_of(state))
+        inside, out = (view.OPT, view.g > 0) if view else (np.zeros(design.K, dtype=bool),) * 2
+        by = view.M_upper.argmin(axis=1) if view else np.zeros(design.K, dtype=int)
+        open_goals = [g for g in range(len(design.goals)) if g not in state.answers]
+        more = expected_samples(
+            self._inference, data, self._decided_divisor(state), state.awaited(), open_goals
+        )
+        return Status(
+            arms=design.arms,
+            objectives=design.objectives,
+            allocations=len(state.arms),
+            samples=state.samples,
+            answers=self.answers,
+            optimal=tuple(design.arms[i] for i in np.flatnonzero(inside)),
+            dominated={design.arms[i]: design.arms[by[i]] for i in np.flatnonzero(out)},
+            undecided=tuple(design.arms[i] for i in np.flatnonzero(~inside & ~out)),
+            means=np.where(data.counts > 0, data.means * design.sign, np.nan),
+            counts=data.counts.astype(np.int64),
+            lower=lower,
+            upper=upper,
+            waiting=waiting(state),
+            held=held(state),
+            expected={str(design.goals[g]): more.get(g, 0.0) for g in range(len(design.goals))},
+            notes=notes(state),
+            guarantee=design.radius.guarantee,
+            head=state.hash,
+        )
+
+    def __repr__(self) -> str:
+        state = self._fresh()
+        return (
+            f"Explorer(K={state.design.K}, D={state.design.D}, {len(state.arms)} allocations, "
+            f"{len(state.answers)} of {len(state.design.goals)} goals answered)"
+        )
+
+    def _subject(
+        self, given: Allocation | int | str, arm: str | None = None
+    ) -> tuple[int | str, int]:
+        if isinstance(given, Allocation):
+            return subject(self._current(), given.id, given.arm)
+        return subject(self._current(), given, arm)
+
+
+def _sentence(reason: Any, what: str) -> str:
+    if not isinstance(reason, str) or not reason.strip():
+        raise ValueError(f"reason={reason!r} must be a sentence: {what} is recorded with its why.")
+    return reason.strip()

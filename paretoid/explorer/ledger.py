@@ -1,0 +1,277 @@
+"""The log of a trial in an SQLite file: append-only, hash-chained, safe against crashes.
+
+What is acknowledged is on the disk: WAL, `synchronous=FULL`, one `BEGIN IMMEDIATE` transaction
+for each command, so that several processes take turns and a killed one leaves nothing behind.
+No WAL on network disks: keep the file on a local one.
+
+A chain cannot see a cut tail or a log rewritten from the start. Keep the head hash elsewhere, on
+paper or in an e-mail, and compare with `verify`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events, as_row
+
+#: "ptid" in the file's header: this SQLite file is a ledger of ours
+APPLICATION = 0x70746964
+
+#: raised when an older paretoid could no longer read what is written
+FORMAT = 1
+
+_SCHEMA = (
+    """CREATE TABLE events (
+        seq INTEGER PRIMARY KEY, time TEXT NOT NULL, author TEXT NOT NULL,
+        kind TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT""",
+    """CREATE TABLE snapshots (
+        seq INTEGER PRIMARY KEY, hash TEXT NOT NULL, digest TEXT NOT NULL,
+        state BLOB NOT NULL) STRICT""",
+    """CREATE TRIGGER events_stay BEFORE UPDATE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
+    """CREATE TRIGGER events_remain BEFORE DELETE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
+    f"PRAGMA application_id={APPLICATION}",
+    f"PRAGMA user_version={FORMAT}",
+)
+
+
+class Ledger:
+    """An event log in a file. Close it, or use it in a `with` statement.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Ledger(Path(folder) / "trial.db", create=True) as ledger:
+    ...         with ledger.transaction():
+    ...             event = ledger.append("asked", {"arms": ["A"]}, time="noon", author="ann")
+    ...         ledger.verify() == event.hash
+    True
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, create: bool = False, timeout: float = 30.0
+    ) -> None:
+        import sqlite3
+
+        self.path = Path(path)
+        self._connection: Any = None
+        if create:
+            self._new_file()
+        elif not self.path.is_file():
+            raise LedgerError(f"there is no ledger at {self.path}. Create the trial first.")
+        with self._sentences():
+            self._connection = sqlite3.connect(
+                self.path.resolve().as_uri() + "?mode=rw",
+                uri=True,
+                timeout=timeout,
+                isolation_level=None,
+            )
+        try:
+            with self._sentences():
+                if create:
+                    self._build()
+                self._check_format()
+                self._execute("PRAGMA synchronous=FULL")
+        except BaseException:
+            self.close()
+            raise
+
+    def _new_file(self) -> None:
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        except FileExistsError:
+            raise LedgerError(
+                f"{self.path} exists already, and a ledger is never overwritten. Choose another "
+                f"name, or open it."
+            ) from None
+        except OSError as error:
+            raise LedgerError(f"{self.path} cannot be created: {error.strerror}.") from None
+
+    def _build(self) -> None:
+        (mode,) = self._execute("PRAGMA journal_mode=WAL").fetchone()
+        if mode != "wal":
+            raise LedgerError(
+                f"{self.path} cannot use a write-ahead log (SQLite says {mode!r}), as on network "
+                f"disks, so a crash could lose outcomes. Keep the ledger on a local disk."
+            )
+        self._execute("PRAGMA synchronous=FULL")
+        self._execute("BEGIN IMMEDIATE")
+        for statement in _SCHEMA:
+            self._execute(statement)
+        self._execute("COMMIT")
+
+    def _check_format(self) -> None:
+        (application,) = self._execute("PRAGMA application_id").fetchone()
+        (version,) = self._execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION:
+            raise LedgerError(
+                f"{self.path} is no ledger of paretoid, or its creation was interrupted before "
+                f"anything was recorded. Create the trial under another name."
+            )
+        if version > FORMAT:
+            raise LedgerError(
+                f"{self.path} was written by a newer paretoid (format {version}, this one reads "
+                f"up to {FORMAT}), so some events could be misread. Upgrade paretoid."
+            )
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def head(self) -> tuple[int, str]:
+        """Number and hash of the last event; (0, "") of an empty log."""
+        with self._sentences():
+            row = self._execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+        return (row[0], row[1]) if row else (0, GENESIS)
+
+    def hash_of(self, seq: int) -> str | None:
+        """The hash of event `seq`, None if there is none."""
+        if seq == 0:
+            return GENESIS
+        with self._sentences():
+            row = self._execute("SELECT hash FROM events WHERE seq = ?", (seq,)).fetchone()
+        return str(row[0]) if row else None
+
+    def rows(self, after: int = 0) -> Iterator[Row]:
+        """The events after number `after`, as stored."""
+        with self._sentences():
+            cursor = self._execute(
+                "SELECT seq, time, author, kind, body, hash FROM events WHERE seq > ? ORDER BY seq",
+                (after,),
+            )
+        while True:
+            with self._sentences():
+                some = cursor.fetchmany(10_000)
+            if not some:
+                return
+            yield from some
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The events after number `after`, each checked against the chain."""
+        head = self.hash_of(after)
+        if head is None:
+            raise LedgerError(
+                f"{self.path} has lost event {after}, which was there before. Go back to a copy."
+            )
+        return as_events(self.rows(after), after, head)
+
+    def verify(self, head: str | None = None) -> str:
+        """Check the file and the whole chain; with `head`, that this event is still in it.
+
+        Returns the present head. Detects an edited, deleted or reordered event; with a head kept
+        elsewhere also a cut tail and a log rewritten from the start.
+        """
+        self.check_storage()
+        last, found = GENESIS, head == GENESIS
+        for event in self.events():
+            last = event.hash
+            found = found or last == head
+        if head is not None and not found:
+            raise LedgerError(
+                f"no event has the hash {head}: the log was cut before it or rewritten, or the "
+                f"hash belongs to another trial. Go back to a copy of the ledger."
+            )
+        return last
+
+    def check_storage(self) -> None:
+        """Ask SQLite whether the file is whole."""
+        with self._sentences():
+            (answer,) = self._execute("PRAGMA integrity_check(1)").fetchone()
+        if answer != "ok":
+            raise LedgerError(f"{self.path} is damaged: SQLite says {answer}. Go back to a copy.")
+
+    # -- writing ---------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One writer at a time; every appended event, or none if it fails."""
+        with self._sentences():
+            self._execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # SQLite ends some failures by itself
+                    self._execute("ROLLBACK")
+                raise
+
+    def append(self, kind: str, body: dict[str, Any], *, time: str, author: str) -> Event:
+        """Add an event at the end; within a `transaction`."""
+        seq, head = self.head()
+        row = as_row(head, seq + 1, time, author, kind, body)
+        with self._sentences():
+            self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+        return Event(seq + 1, time, author, kind, json.loads(row[4]), row[5])
+
+    def copy_from(self, rows: Iterator[Row]) -> None:
+        """Take over the log of another ledger, hashes included, into an empty one."""
+        with self.transaction():
+            self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    # -- snapshots: a state to start from, never the authority -------------------------------
+
+    def snapshot(self) -> tuple[int, str, bytes] | None:
+        """(seq, hash, state) of the last snapshot; None if there is none or it is unsound.
+
+        It is trusted only if the log has that hash at that number. Whether the state is what the
+        log says is for `Explorer.verify` to find out, by replaying everything.
+        """
+        with self._sentences():
+            row = self._execute(
+                "SELECT seq, hash, digest, state FROM snapshots ORDER BY seq DESC LIMIT 1"
+            ).fetchone()
+        if row is None:
+            return None
+        seq, head, digest, state = row
+        if hashlib.sha256(state).hexdigest() != digest or self.hash_of(seq) != head:
+            return None
+        return seq, head, state
+
+    def keep_snapshot(self, seq: int, head: str, state: bytes) -> None:
+        """Replace the snapshot; failing to is no loss, the log has everything."""
+        digest = hashlib.sha256(state).hexdigest()
+        with self.transaction():
+            self._execute("DELETE FROM snapshots")
+            self._execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (seq, head, digest, state))
+
+    # -- the connection ----------------------------------------------------------------------
+
+    def _execute(self, statement: str, parameters: tuple[Any, ...] = ()) -> Any:
+        if self._connection is None:
+            raise LedgerError(f"the ledger {self.path} is closed. Open it again.")
+        return self._connection.execute(statement, parameters)
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """SQLite's errors in words that say what happened to the outcomes."""
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.Error as error:
+            text = str(error)
+            if "full" in text or "disk I/O" in text:
+                why = "the disk is full or failing; nothing of this command was recorded"
+            elif "locked" in text or "busy" in text:
+                why = "another process has kept it busy; nothing was recorded. Try again"
+            elif "readonly" in text or "unable to open" in text:
+                why = "it cannot be written here; nothing was recorded. Check its permissions"
+            else:
+                why = "the file is no ledger, or is damaged or cut short. Go back to a copy"
+            raise LedgerError(f"{self.path}: {why} (SQLite: {text}).") from error
+
+    def close(self) -> None:
+        """Close the file; twice is no harm."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,141 @@
+"""What may be told: which subject, and which numbers; everything else is refused in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from paretoid.explorer.state import State
+
+#: under UnknownScale, this many outcomes of an objective that are all 0 or 1 are not Gaussian
+_BINARY = 10
+
+#: body of an event: objective to a number or "missing"
+Told = dict[str, float | str]
+
+
+def subject(state: State, id: Any, arm: str | None) -> tuple[int | str, int]:
+    """(id, position) of an allocation; `arm`, if given, must be the one it was given."""
+    if isinstance(id, np.integer):
+        id = int(id)
+    position = state.find(id) if isinstance(id, (int, str)) and not isinstance(id, bool) else None
+    if position is None:
+        if id in state.design.arms:
+            raise ValueError(
+                f"{id!r} is an arm; whose outcome is it? Pass the allocation, or id= with the arm. "
+                f"For a subject that was never asked for pass unplanned=True."
+            )
+        raise ValueError(
+            f"there is no allocation {id!r}; {len(state.arms)} were made, and an outcome needs "
+            f"one. For a subject that was never asked for pass the arm and unplanned=True."
+        )
+    own = state.design.arms[state.arms[position]]
+    if arm is not None and arm != own:
+        _check_name(arm, state.design.arms, "arm")
+        raise ValueError(
+            f"allocation {id!r} was given {own!r}, not {arm!r}. If the subject received {arm!r}, "
+            f"override the allocation before telling its outcome."
+        )
+    return state.id_of(position), position
+
+
+def as_outcome(
+    state: State, position: int | None, id: Any, outcome: Any, *, correcting: bool = False
+) -> Told:
+    """Objective to number or "missing", checked against what is known of the subject."""
+    objectives = state.design.objectives
+    if position is not None and position in state.replaced:
+        raise ValueError(
+            f"allocation {id!r} was overridden: the subject is now allocation "
+            f"{state.id_of(state.replaced[position])!r}."
+        )
+    if isinstance(outcome, str):
+        if outcome != "missing":
+            raise ValueError(f"outcome={outcome!r} must be numbers, or 'missing'.")
+        named: dict[str, Any] = {
+            name: "missing"
+            for d, name in enumerate(objectives)
+            if position is None or math.isnan(state.values[d][position]) != correcting
+        }
+        if not named:
+            raise ValueError(f"every outcome of {id!r} is known already; nothing is missing.")
+    elif isinstance(outcome, Mapping):
+        for name in outcome:
+            _check_name(name, objectives, "objective")
+        named = dict(outcome)
+    else:
+        values = list(np.atleast_1d(np.array(outcome, dtype=object)))
+        if len(values) != len(objectives):
+            raise ValueError(
+                f"the outcome of {id!r} has {len(values)} numbers for {len(objectives)} "
+                f"objectives ({', '.join(objectives)}). Pass None for what has not arrived, or a "
+                f"mapping from objectives to numbers."
+            )
+        named = dict(zip(objectives, values, strict=True))
+    told = {
+        name: _as_number(state, objectives.index(name), id, value)
+        for name, value in named.items()
+        if value is not None
+    }
+    if not told:
+        raise ValueError(f"no outcome of {id!r} is given; tell at least one objective.")
+    for name in told if position is not None else ():
+        at = objectives.index(name)
+        waiting = math.isnan(state.values[at][position or 0])
+        if correcting and waiting:
+            raise ValueError(f"{name} of {id!r} is not known yet; tell it instead of correcting.")
+        if not correcting and not waiting:
+            raise ValueError(
+                f"{name} of {id!r} was told before, as {known(state, at, position or 0)}. A new "
+                f"value is a correction, with a reason."
+            )
+    return told
+
+
+def known(state: State, d: int, position: int) -> float | str | None:
+    """An outcome as the user would write it: a number, "missing", or None while it waits."""
+    value = state.values[d][position]
+    if math.isnan(value):
+        return None
+    return "missing" if math.isinf(value) else value
+
+
+def _as_number(state: State, d: int, id: Any, value: Any) -> float | str:
+    name = state.design.objectives[d]
+    if isinstance(value, str) and value == "missing":
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r} of {id!r} must be a number or 'missing'.") from None
+    if math.isnan(number):
+        raise ValueError(
+            f"{name} of {id!r} is NaN, which says nothing about why. Use None for an outcome that "
+            f"has not arrived, 'missing' for one that never will."
+        )
+    if math.isinf(number) or abs(number) > 1e150:
+        raise ValueError(f"{name}={number} of {id!r} must be finite, and its square too.")
+    if state.design.outcomes == "binary" and number not in (0.0, 1.0):
+        raise ValueError(
+            f"{name}={number} of {id!r} must be 0 or 1: the trial was created with "
+            f"outcomes='binary', and its scale is proved for those."
+        )
+    binary = number in (0.0, 1.0) and state.only_binary[d] >= _BINARY - 1
+    if binary and not state.design.given_scale:
+        raise ValueError(
+            f"the first {_BINARY} outcomes of {name} are all 0 or 1, and UnknownScale is proved "
+            f"for Gaussian outcomes only. Start the trial anew with outcomes='binary' and "
+            f"scale=0.5; its radius is then Mixture()."
+        )
+    return number
+
+
+def _check_name(name: Any, names: tuple[str, ...], what: str) -> None:
+    if name not in names:
+        near = get_close_matches(str(name), names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"there is no {what} {name!r}{hint} There are: {', '.join(names)}.")

@@ -1,0 +1,288 @@
+r"""The state of a trial: a replay of its events, and nothing else.
+
+For each objective d the sums run over the longest beginning 1, ..., T_d of the allocations, in
+the order in which they were made, all of whose outcomes in d have arrived or are recorded as
+missing. What arrived beyond T_d waits. This is what is proved (theory/PROOFS.md, Section 5): the
+interval on mu_i - mu_j is a statement about the allocations 1, ..., T for every T at once. The
+longest beginning of each *arm's own* allocations would use more outcomes, but in pairs of counts
+that no T has. That is not covered: of the mixture's two factors each may exceed x at some time
+with probability 1/x, so a laboratory that delays one arm at the other's expense could bring their
+product above 1/alpha with probability up to alpha (1 + log(1/alpha)).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from array import array
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from paretoid.explorer.design import Design
+from paretoid.explorer.events import Event, LedgerError
+from paretoid.explorer.inference import Data
+from theory._checks import FloatArray
+
+WAITING, MISSING = math.nan, math.inf  # in `values`: not arrived yet, and never to arrive
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a goal was answered with, and when.
+
+    arms      names
+    samples   allocations told when it was given: those within some objective's beginning
+    event     number of the event that records it
+    """
+
+    arms: tuple[str, ...]
+    samples: int
+    event: int
+
+
+class State:
+    """Allocations and outcomes as they stand after the events applied so far."""
+
+    def __init__(self, design: Design) -> None:
+        K, D = design.K, design.D
+        self.design = design
+        self.seq, self.hash = 0, ""
+        self.arms = array("q")  # of each allocation, in order
+        self.values = [array("d") for _ in range(D)]  # of each objective, in the user's direction
+        self.labels: dict[str, int] = {}  # the user's own ids of unplanned allocations
+        self.unplanned: dict[int, str | None] = {}  # position to label
+        self.replaced: dict[int, int] = {}  # overridden allocation to the one in its stead
+        self.corrected: list[int] = []  # numbers of the events
+        self.partner: int | None = None  # APE(pull="both"): the second arm of a pair begun
+        self.divisor: list[float | None] = [None] * D  # of UnknownScale, once fixed
+        self.answers: dict[int, Answer] = {}
+        self.allocated = [0] * K
+        self.lost = [[0] * K for _ in range(D)]
+        self.only_binary = [0] * D  # outcomes so far while all were 0 or 1, -1 afterwards
+        self._sign = [float(sign) for sign in design.sign]
+        self._arm = {name: i for i, name in enumerate(design.arms)}
+        self._objective = {name: d for d, name in enumerate(design.objectives)}
+        self._restart()
+
+    def _restart(self) -> None:
+        K, D = self.design.K, self.design.D
+        self.reach = [0] * D  # T_d
+        self.counts = [[0] * K for _ in range(D)]
+        self.sums = [[0.0] * K for _ in range(D)]
+        self.ss = [[0.0] * K for _ in range(D)]
+        self._stale = False
+
+    # -- events ------------------------------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        """Move on by one event; one that makes no sense after the others is refused."""
+        try:
+            getattr(self, f"_{event.kind}")(event, event.body)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise LedgerError(
+                f"event {event.seq} ({event.kind}) does not fit the events before it: {error!r}. "
+                f"The log was changed, or written by other software."
+            ) from error
+        self.seq, self.hash = event.seq, event.hash
+
+    def _created(self, event: Event, body: dict[str, Any]) -> None:
+        if event.seq != 1:
+            raise ValueError("a trial begins once")
+
+    def _allocate(self, arm: int) -> int:
+        self.arms.append(arm)
+        for column in self.values:
+            column.append(WAITING)
+        self.allocated[arm] += 1
+        return len(self.arms) - 1
+
+    def _asked(self, event: Event, body: dict[str, Any]) -> None:
+        if body["first"] != len(self.arms) + 1:
+            raise ValueError(f"allocation {body['first']} is not the next")
+        for name in body["arms"]:
+            self._allocate(self._arm[name])
+        partner = body["partner"]
+        self.partner = None if partner is None else self._arm[partner]
+
+    def _told(self, event: Event, body: dict[str, Any]) -> None:
+        if body.get("unplanned"):
+            label = body["id"]
+            if self.find(label) is not None or (label is not None and not isinstance(label, str)):
+                raise ValueError(f"the id {label!r} is taken")
+            position = self._allocate(self._arm[body["arm"]])
+            self.unplanned[position] = label
+            if label is not None:
+                self.labels[label] = position
+        else:
+            position = self._position(body["id"])
+        for name, value in body["outcome"].items():
+            d = self._objective[name]
+            if not math.isnan(self.values[d][position]):
+                raise ValueError(f"{name} of {body['id']} is known already")
+            self._put(d, position, value)
+        self._advance()
+
+    def _corrected(self, event: Event, body: dict[str, Any]) -> None:
+        position = self._position(body["id"])
+        for name, value in body["outcome"].items():
+            d = self._objective[name]
+            if math.isnan(self.values[d][position]):
+                raise ValueError(f"{name} of {body['id']} is not known yet")
+            if math.isinf(self.values[d][position]):
+                self.lost[d][self.arms[position]] -= 1
+            self._put(d, position, value)
+        self.corrected.append(event.seq)
+        self._stale = True
+
+    def _overridden(self, event: Event, body: dict[str, Any]) -> None:
+        position = self._position(body["id"])
+        if body["new"] != len(self.arms) + 1 or position in self.replaced:
+            raise ValueError(f"allocation {body['id']} cannot be replaced by {body['new']}")
+        for d in range(self.design.D):
+            if not math.isnan(self.values[d][position]):
+                raise ValueError(f"allocation {body['id']} has outcomes")
+            self._put(d, position, "missing")
+        self.replaced[position] = self._allocate(self._arm[body["arm"]])
+        self._advance()
+
+    def _scaled(self, event: Event, body: dict[str, Any]) -> None:
+        for name, value in body["divisor"].items():
+            d = self._objective[name]
+            if self.divisor[d] is not None:
+                raise ValueError(f"the scale of {name} is fixed already")
+            self.divisor[d] = float(value)
+
+    def _stopped(self, event: Event, body: dict[str, Any]) -> None:
+        goal = [str(each) for each in self.design.goals].index(body["goal"])
+        if goal in self.answers:
+            raise ValueError(f"{body['goal']} has an answer already")
+        for name in body["answer"]:
+            self._arm[name]
+        self.answers[goal] = Answer(tuple(body["answer"]), int(body["samples"]), event.seq)
+
+    def _put(self, d: int, position: int, value: float | str) -> None:
+        if value == "missing":
+            self.values[d][position] = MISSING
+            self.lost[d][self.arms[position]] += 1
+            return
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError(f"{value!r} is no outcome")
+        self.values[d][position] = number
+        if self.only_binary[d] >= 0:
+            self.only_binary[d] = self.only_binary[d] + 1 if number in (0.0, 1.0) else -1
+
+    # -- sums --------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        """Extend each objective's beginning as far as it is complete."""
+        if self._stale:
+            return
+        arms, size = self.arms, len(self.arms)
+        for d, column in enumerate(self.values):
+            at = self.reach[d]
+            counts, sums, ss, sign = self.counts[d], self.sums[d], self.ss[d], self._sign[d]
+            while at < size and (value := column[at]) == value:  # not NaN: no longer waiting
+                if value != MISSING:
+                    arm, x = arms[at], value * sign
+                    n = counts[arm]
+                    before = sums[arm] / max(n, 1)
+                    counts[arm] = n + 1
+                    sums[arm] += x
+                    if n:
+                        ss[arm] += (x - before) * (x - sums[arm] / (n + 1))
+                at += 1
+            self.reach[d] = at
+
+    def settle(self) -> None:
+        """After corrections, sum again from the first allocation."""
+        if self._stale:
+            self._restart()
+            self._advance()
+
+    def data(self) -> Data:
+        """Counts, oriented means (0 without outcomes) and squared deviations, (K, D) each."""
+        self.settle()
+        counts = np.array(self.counts, dtype=float).T
+        sums = np.array(self.sums).T
+        return Data(counts, sums / np.maximum(counts, 1), np.array(self.ss).T)
+
+    def awaited(self) -> FloatArray:
+        """(K, D) counts once everything that waits has arrived: allocations less missing ones."""
+        lost = np.array(self.lost, dtype=np.float64).T
+        return np.asarray(np.array(self.allocated, dtype=np.float64)[:, None] - lost)
+
+    @property
+    def samples(self) -> int:
+        """Allocations used by the most advanced objective."""
+        self.settle()
+        return max(sum(row) for row in self.counts)
+
+    # -- ids ---------------------------------------------------------------------------------
+
+    def find(self, id: int | str | None) -> int | None:
+        """The position of an allocation, None if there is none. Ids from `ask` are 1, 2, ..."""
+        if isinstance(id, str):
+            if id in self.labels:
+                return self.labels[id]
+            id = int(id) if id.isdecimal() and id == str(int(id)) else None
+        if isinstance(id, bool) or id is None or not 1 <= id <= len(self.arms):
+            return None
+        return None if self.unplanned.get(id - 1) is not None else id - 1
+
+    def _position(self, id: int | str) -> int:
+        position = self.find(id)
+        if position is None:
+            raise ValueError(f"there is no allocation {id!r}")
+        return position
+
+    def id_of(self, position: int) -> int | str:
+        """The id of an allocation: the user's own, else its number from 1."""
+        return self.unplanned.get(position) or position + 1
+
+    # -- snapshots ---------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """All of it, for a snapshot; equal states give equal bytes."""
+        self.settle()
+        rest = {
+            "design": self.design.to_dict(), "seq": self.seq, "hash": self.hash,
+            "unplanned": [[p, label] for p, label in self.unplanned.items()],
+            "replaced": [[p, new] for p, new in self.replaced.items()],
+            "corrected": self.corrected, "partner": self.partner, "divisor": self.divisor,
+            "answers": [[g, asdict(answer)] for g, answer in self.answers.items()],
+            "allocated": self.allocated, "lost": self.lost, "only_binary": self.only_binary,
+            "reach": self.reach, "counts": self.counts, "sums": self.sums, "ss": self.ss,
+        }  # fmt: skip
+        file = io.BytesIO()
+        file.write(json.dumps(rest).encode() + b"\n")
+        file.write(self.arms.tobytes())
+        for column in self.values:
+            file.write(column.tobytes())
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, blob: bytes) -> State:
+        """The state of `to_bytes`."""
+        line, _, columns = blob.partition(b"\n")
+        rest = json.loads(line)
+        state = cls(Design.from_dict(rest["design"]))
+        size = len(columns) // (1 + state.design.D)
+        state.arms.frombytes(columns[:size])
+        for at, column in enumerate(state.values, start=1):
+            column.frombytes(columns[at * size : (at + 1) * size])
+        for name in (
+            "seq", "hash", "corrected", "partner", "divisor", "allocated", "lost", "only_binary",
+            "reach", "counts", "sums", "ss",
+        ):  # fmt: skip
+            setattr(state, name, rest[name])
+        state.unplanned = dict(rest["unplanned"])
+        state.labels = {label: p for p, label in rest["unplanned"] if label is not None}
+        state.replaced = dict(rest["replaced"])
+        state.answers = {
+            g: Answer(tuple(a["arms"]), a["samples"], a["event"]) for g, a in rest["answers"]
+        }
+        return state

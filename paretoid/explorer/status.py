@@ -1,0 +1,185 @@
+"""How a trial stands: what is certain, what waits, how much more to expect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paretoid.explorer.design import Design
+from paretoid.explorer.inference import Picture
+from paretoid.explorer.state import State
+from theory._checks import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An allocation with outcomes still to come."""
+
+    id: int | str
+    arm: str
+    objectives: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a trial stands; directions and units are the user's own.
+
+    allocations   made so far, lost and overridden ones included
+    samples       outcomes used by the most advanced objective
+    answers       goal to arms, None where its stopping rule does not hold yet
+    optimal       arms certainly optimal, up to eps1
+    dominated     arms certainly dominated, each with the arm that shows it most clearly (that
+                  it is dominated is covered by delta; by whom only under union="pairs"); with
+                  eps1 > 0 an arm may be both dominated and within eps1 of optimal
+    undecided     arms that are neither
+    means         (K, D) estimates, NaN without outcomes
+    counts        (K, D) outcomes used
+    lower, upper  (K, K, D) bounds on mean i - mean j; infinite before there are enough outcomes.
+                  Under union="claims" optimal, dominated and all answers are right together
+                  with probability 1 - delta; the intervals themselves only under "pairs"
+    waiting       allocations with outcomes still to come
+    held          objective to (outcomes arrived but not used yet, the id that holds them up)
+    expected      goal to an estimate of the allocations still to be made; no bound
+    notes         what the investigator should know
+    guarantee     "proved" or "heuristic", from the radius
+    head          hash of the last event: keep it elsewhere
+    """
+
+    arms: tuple[str, ...]
+    objectives: tuple[str, ...]
+    allocations: int
+    samples: int
+    answers: dict[str, tuple[str, ...] | None]
+    optimal: tuple[str, ...]
+    dominated: dict[str, str]
+    undecided: tuple[str, ...]
+    means: FloatArray
+    counts: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    waiting: tuple[Waiting, ...]
+    held: dict[str, tuple[int, int | str]]
+    expected: dict[str, float]
+    notes: tuple[str, ...]
+    guarantee: str
+    head: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; infinite and undefined numbers are None."""
+        return {
+            "allocations": self.allocations,
+            "samples": self.samples,
+            "answers": {g: None if a is None else list(a) for g, a in self.answers.items()},
+            "optimal": list(self.optimal),
+            "dominated": self.dominated,
+            "undecided": list(self.undecided),
+            "means": _plain(self.means),
+            "counts": self.counts.tolist(),
+            "lower": _plain(self.lower),
+            "upper": _plain(self.upper),
+            "waiting": [
+                {"id": w.id, "arm": w.arm, "objectives": list(w.objectives)} for w in self.waiting
+            ],
+            "held": {d: {"outcomes": n, "by": i} for d, (n, i) in self.held.items()},
+            "expected": {g: _plain(np.array(x)) for g, x in self.expected.items()},
+            "notes": list(self.notes),
+            "guarantee": self.guarantee,
+            "head": self.head,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}", ""]
+        for goal, answer in self.answers.items():
+            if answer is not None:
+                lines.append(f"{goal}: {', '.join(answer)}")
+                continue
+            more = self.expected[goal]
+            about = f"about {more:,.0f} more (an estimate)" if math.isfinite(more) else "unknown"
+            lines.append(f"{goal}: no answer yet; samples to go: {about}")
+        width = max(map(len, self.arms))
+        lines += [
+            "",
+            f"{'':{width}}  {'verdict':28}" + "".join(f"{d:>20}" for d in self.objectives),
+        ]
+        for i, arm in enumerate(self.arms):
+            verdict = "optimal" if arm in self.optimal else "undecided"
+            if arm in self.dominated:
+                verdict = f"dominated by {self.dominated[arm]}"
+            row = zip(self.means[i], self.counts[i], strict=True)
+            cells = (f"{mean:.4g} (n={n})" for mean, n in row)
+            lines.append(f"{arm:{width}}  {verdict:28}" + "".join(f"{cell:>20}" for cell in cells))
+        if self.waiting:
+            shown = ", ".join(f"{w.id} ({w.arm})" for w in self.waiting[:8])
+            more_waiting = ", ..." if len(self.waiting) > 8 else ""
+            lines += ["", f"waiting for {len(self.waiting)}: {shown}{more_waiting}"]
+        for objective, (count, by) in self.held.items():
+            if count:
+                lines.append(f"{objective}: {count} outcomes wait for that of allocation {by}")
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def _plain(values: FloatArray) -> Any:
+    """Nested lists with None for what JSON has no number for."""
+    if values.ndim == 0:
+        return float(values) if np.isfinite(values) else None
+    return [_plain(row) for row in values]
+
+
+def bounds(
+    design: Design, view: Picture | None, divisor: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """(lower, upper), (K, K, D), in the user's direction and units."""
+    K, D = design.K, design.D
+    if view is None or divisor is None:
+        return np.full((K, K, D), -np.inf), np.full((K, K, D), np.inf)
+    low, high = (view.mean - view.keep) * divisor, (view.mean + view.drop) * divisor
+    flip = design.sign < 0
+    return np.where(flip, -high, low), np.where(flip, -low, high)
+
+
+def waiting(state: State) -> tuple[Waiting, ...]:
+    """Allocations with outcomes still to come, oldest first."""
+    missing: dict[int, list[str]] = {}
+    for d, column in enumerate(state.values):
+        rest = np.array(column[state.reach[d] :])
+        for at in np.flatnonzero(np.isnan(rest)):
+            missing.setdefault(state.reach[d] + int(at), []).append(state.design.objectives[d])
+    return tuple(
+        Waiting(state.id_of(p), state.design.arms[state.arms[p]], tuple(missing[p]))
+        for p in sorted(missing)
+    )
+
+
+def held(state: State) -> dict[str, tuple[int, int | str]]:
+    """Objective to outcomes beyond its beginning and the allocation that holds them up."""
+    result = {}
+    for d, column in enumerate(state.values):
+        rest = np.array(column[state.reach[d] :])
+        if len(rest):
+            arrived = int(np.isfinite(rest).sum())
+            result[state.design.objectives[d]] = arrived, state.id_of(state.reach[d])
+    return result
+
+
+def notes(state: State) -> tuple[str, ...]:
+    """What the investigator should know: constant outcomes, corrections after an answer."""
+    design, data = state.design, state.data()
+    said = []
+    if not design.given_scale:
+        for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0)):
+            said.append(
+                f"{design.arms[i]} gave the same {design.objectives[d]} {int(data.counts[i, d])} "
+                f"times: that is no Gaussian outcome, so its intervals are infinite"
+            )
+    for g, answer in state.answers.items():
+        later = sum(seq > answer.event for seq in state.corrected)
+        if later:
+            said.append(
+                f"{later} corrections came after the answer to {design.goals[g]}, which stays as "
+                f"given: judge whether it rested on them"
+            )
+    return tuple(said)

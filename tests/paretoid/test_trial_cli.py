@@ -1,0 +1,288 @@
+"""`paretoid trial`: what it prints, what it refuses, what it leaves in the ledger."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import stat
+
+import numpy as np
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+import paretoid as pt
+from paretoid.commands.trial import app
+from paretoid.explorer.blinding import Key, blind
+
+DESIGN = """
+arms = ["placebo", "dose 1", "dose 2"]
+objectives = ["IgG", "fever"]
+minimize = ["fever"]
+delta = 0.2
+scale = [1.0, 0.5]
+seed = 4
+
+[[goals]]
+kind = "AtMost"
+k = 1
+
+[[goals]]
+kind = "ParetoSet"
+eps1 = 0.0
+
+[radius]
+kind = "Mixture"
+rho = 10.0
+"""
+
+
+@pytest.fixture
+def trial(tmp_path, monkeypatch):
+    """Call a command; returns what it printed. The trial is tmp_path/t.db."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "design.toml").write_text(DESIGN, encoding="utf-8")
+
+    def call(*words, **options):
+        result = CliRunner().invoke(app, [str(word) for word in words], **options)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        call.code = result.exit_code
+        return result.stdout
+
+    return call
+
+
+def head(text):
+    *_, last = text.strip().splitlines()
+    word, digest = last.split()
+    assert word == "head"
+    return digest
+
+
+def test_a_trial_from_beginning_to_end(trial, tmp_path):
+    assert "3 arms, 2 objectives" in trial("new", "design.toml", "t.db", "--author", "ann")
+    placed = json.loads(trial("next", "t.db", "-n", 3, "--json"))
+    assert {a["arm"] for a in placed["allocations"]} == {"placebo", "dose 1", "dose 2"}
+    trial("record", "t.db", 1, "-0.5", "0.1")  # negative numbers are outcomes, not options
+    trial("record", "t.db", 2, "IgG=1.5")
+    kept = head(trial("record", "t.db", 3, "missing", input="y\n"))
+    status = json.loads(trial("status", "t.db", "--json"))
+    assert status["held"]["fever"] == {"outcomes": 0, "by": 2}
+    assert status["waiting"] == [
+        {"id": 2, "arm": placed["allocations"][1]["arm"], "objectives": ["fever"]}
+    ]
+    trial("correct", "t.db", 1, "IgG=0.7", "--reason", "sign", "--yes")
+    trial("record", "t.db", "walk-in", "IgG=1", "fever=0", "--unplanned", "placebo")
+    new = json.loads(trial("next", "t.db", "--json"))["allocations"][0]["id"]
+    trial("next", "t.db", "--instead-of", new, "--arm", "dose 2", "--reason", "allergy", "--yes")
+    assert "no answer yet" in trial("status", "t.db")
+    now = head(trial("verify", "t.db", "--head", kept))
+    trial("export", "t.db", "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0] == {"id": "1", "arm": placed["allocations"][0]["arm"], "how": "asked",
+                       "IgG": "0.7", "fever": "0.1"}  # fmt: skip
+    assert [row["how"] for row in rows] == [
+        "asked", "asked", "asked", "unplanned", "overridden", "instead of 5",
+    ]  # fmt: skip
+    assert rows[1]["fever"] == ""
+    assert rows[2]["IgG"] == "missing"
+    trial("export", "t.db", "out.nc")
+    with xr.open_dataset(tmp_path / "out.nc", engine="h5netcdf") as data:
+        assert float(data.outcome.sel(allocation="1", objective="IgG")) == 0.7
+        assert str(data.state.sel(allocation="2", objective="fever").values) == "waiting"
+        assert np.isnan(data.outcome.sel(allocation="3")).all()
+        assert data.attrs["head"] == now
+    trial("export", "t.db", "log.csv", "--events")
+    with (tmp_path / "log.csv").open(newline="") as file:
+        log = list(csv.DictReader(file))
+    assert [row["kind"] for row in log] == [
+        "created", "asked", "told", "told", "told", "corrected", "told", "asked", "overridden",
+    ]  # fmt: skip
+    assert log[0]["author"] == "ann"
+    assert log[-1]["hash"] == now
+
+
+def test_a_csv_is_recorded_whole_or_not_at_all(trial, tmp_path):
+    trial("new", "design.toml", "t.db")
+    before = head(trial("next", "t.db", "-n", 4))
+    bad = "id,IgG,fever\n1,1.0,0.1\n2,nan,0.2\n9,1.0,0.1\n3,high,\n"
+    (tmp_path / "bad.csv").write_text(bad)
+    with pytest.raises(ValueError) as error:
+        trial("record", "t.db", "--csv", "bad.csv", "--yes")
+    for words in (
+        "3 of 4 rows",
+        "row 2: IgG of 2 is NaN",
+        "row 3: there is no",
+        "row 4: IgG='high'",
+    ):
+        assert words in str(error.value)
+    assert head(trial("status", "t.db")) == before
+    good = "id , IgG\n1, 1.5\n3, missing\n4,\n"
+    (tmp_path / "good.csv").write_text(good.replace("4,\n", ""))
+    trial("record", "t.db", "--csv", "good.csv", input="n\n")
+    assert trial.code == 1
+    assert head(trial("status", "t.db")) == before
+    assert json.loads(trial("record", "t.db", "--csv", "good.csv", "--json"))["recorded"] == 2
+    (tmp_path / "odd.csv").write_text("id,pain\n1,2\n")
+    with pytest.raises(ValueError, match="has the columns id, pain; it needs id"):
+        trial("record", "t.db", "--csv", "odd.csv", "--yes")
+    with pytest.raises(ValueError, match="cannot be read as CSV"):
+        trial("record", "t.db", "--csv", "none.csv", "--yes")
+
+
+def test_the_arm_in_a_csv_is_checked(trial, tmp_path):
+    trial("new", "design.toml", "t.db")
+    placed = json.loads(trial("next", "t.db", "--json"))["allocations"][0]
+    other = "placebo" if placed["arm"] != "placebo" else "dose 1"
+    (tmp_path / "a.csv").write_text(f"id,arm,IgG\n1,{other},1.0\n")
+    with pytest.raises(ValueError, match="was given"):
+        trial("record", "t.db", "--csv", "a.csv", "--yes")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["correct", "t.db", "1", "IgG=2", "--reason", "sign"],
+        ["record", "t.db", "2", "missing"],
+        ["next", "t.db", "--instead-of", "2", "--arm", "placebo", "--reason", "allergy"],
+    ],
+)
+def test_what_cannot_be_undone_is_confirmed(trial, words):
+    trial("new", "design.toml", "t.db")
+    trial("next", "t.db", "-n", 2)
+    before = head(trial("record", "t.db", 1, "IgG=1"))
+    trial(*words, input="n\n")
+    assert trial.code == 1
+    trial(*words, input="")  # nobody there to ask
+    assert trial.code == 1
+    assert head(trial("status", "t.db")) == before
+    trial(*words, input="y\n")
+    assert trial.code == 0
+    assert head(trial("status", "t.db")) != before
+
+
+def test_answers_are_printed_when_they_come(trial):
+    trial("new", "design.toml", "t.db")
+    means = {"placebo": (0.0, 0.0), "dose 1": (90.0, -9.0), "dose 2": (1.0, 5.0)}
+    printed = {}
+    for _ in range(12):
+        for a in json.loads(trial("next", "t.db", "--json"))["allocations"]:
+            g, f = means[a["arm"]]
+            said = json.loads(trial("record", "t.db", a["id"], f"IgG={g}", f"fever={f}", "--json"))
+            printed |= said["answered"]
+        if len(printed) == 2:
+            break
+    assert printed["AtMost(k=1, eps1=0)"] == ["dose 1"]
+
+
+BAD = {
+    "no design": (["new", "none.toml", "t.db"], "cannot be read"),
+    "no ledger": (["status", "none.db"], "no ledger at none.db"),
+    "no such id": (["record", "have.db", "7", "IgG=1"], "there is no allocation '7'"),
+    "nothing said": (["record", "have.db", "1"], "what was measured"),
+    "mixed words": (["record", "have.db", "1", "IgG=1", "2"], "for every outcome, or for none"),
+    "twice": (["record", "have.db", "1", "IgG=1", "IgG=2"], "comes twice"),
+    "csv and id": (["record", "have.db", "1", "--csv", "x.csv"], "leave out the rest"),
+    "no reason": (["correct", "have.db", "1", "IgG=1"], "needs --reason"),
+    "no correction": (["correct", "have.db", "1", "--reason", "x"], "what the outcome is"),
+    "arm without id": (["next", "have.db", "--arm", "placebo"], "say --instead-of"),
+    "id without arm": (["next", "have.db", "--instead-of", "1"], "needs --arm and --reason"),
+    "none asked": (["next", "have.db", "-n", "0"], "n=0 must be an integer of at least 1"),
+    "existing": (["new", "design.toml", "have.db"], "never overwritten"),
+    "wrong head": (["verify", "have.db", "--head", "beef"], "no event has the hash beef"),
+    "odd export": (["export", "have.db", "out.xlsx"], r"must end in \.csv"),
+    "export over": (["export", "have.db", "there.csv"], "exists already"),
+}
+
+
+@pytest.mark.parametrize(("words", "sentence"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_sentence_and_leaves_the_ledger_alone(trial, tmp_path, words, sentence):
+    trial("new", "design.toml", "have.db")
+    before = head(trial("next", "have.db"))
+    (tmp_path / "there.csv").write_text("mine")
+    with pytest.raises(ValueError, match=sentence):
+        trial(*words)
+    assert head(trial("verify", "have.db")) == before
+    assert (tmp_path / "there.csv").read_text() == "mine"
+    assert not (tmp_path / "t.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("delta = 0.2", "dleta = 0.2"), "did you mean 'delta'"),
+        (('kind = "AtMost"', 'kind = "Atmost"'), "must be one of 'ParetoSet', 'Cover', 'AtMost'"),
+        (("k = 1", ""), "needs k"),
+        (("rho = 10.0", "roh = 10.0"), "did you mean 'rho'"),
+        (('kind = "Mixture"\nrho = 10.0', 'kind = "UnknownScale"'), "would ignore the one given"),
+        (('objectives = ["IgG", "fever"]', ""), "has no objectives"),
+        (("delta = 0.2", "delta = "), "is no TOML"),
+        (("delta = 0.2", 'delta = 0.2\noutcomes = "binary"\n#'), "IgG"),
+    ],
+)
+def test_bad_designs_are_one_sentence_and_make_no_file(trial, tmp_path, change, sentence):
+    text = DESIGN.replace(*change)
+    if "binary" in text:
+        text = text.replace("scale = [1.0, 0.5]", "").replace(
+            '[radius]\nkind = "Mixture"\nrho = 10.0', ""
+        )
+        sentence = "binary outcomes need a scale"
+    (tmp_path / "design.toml").write_text(text)
+    with pytest.raises(ValueError, match=sentence):
+        trial("new", "design.toml", "t.db", "--blind", "key")
+    assert not (tmp_path / "t.db").exists()
+    assert not (tmp_path / "key").exists()
+
+
+# -- blinding --------------------------------------------------------------------------------------
+
+
+def test_a_blind_trial_holds_no_names_and_its_key_is_for_its_owner_only(trial, tmp_path):
+    old = os.umask(0)
+    try:
+        trial("new", "design.toml", "t.db", "--blind", "key.json")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "key.json").stat().st_mode) == 0o600
+    trial("next", "t.db", "-n", 6)
+    for file in tmp_path.glob("t.db*"):
+        assert b"placebo" not in file.read_bytes()
+    key = Key.load("key.json")
+    assert sorted(key.names) == ["A", "B", "C"]
+    assert sorted(key.names.values()) == ["dose 1", "dose 2", "placebo"]
+    with pt.Explorer.open("t.db") as explorer:
+        assert explorer.design.arms == ("A", "B", "C")
+    with pytest.raises(ValueError, match="exists already"):
+        trial("new", "design.toml", "u.db", "--blind", "key.json")
+    assert not (tmp_path / "u.db").exists()
+
+
+def test_masks_are_in_random_order_and_scales_follow_their_arms():
+    arms = [f"arm {i}" for i in range(30)]
+    design = {"arms": arms, "objectives": ["x"], "scale": [[float(i)] for i in range(30)]}
+    masked, key = blind(design)
+    for mask, scale in zip(masked["arms"], masked["scale"], strict=True):
+        assert key.arm(mask) == f"arm {int(scale[0])}"
+    assert [key.arm(mask) for mask in masked["arms"]] != arms  # fails once in 30! times
+    with pytest.raises(ValueError, match="no mask 'ZZ'"):
+        key.arm("ZZ")
+    with pytest.raises(ValueError, match="once"):
+        blind(design, [0] * 30)
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path):
+    path = tmp_path / "key"
+    Key({"A": "placebo"}).save(path)
+    assert Key.load(path).names == {"A": "placebo"}
+    path.chmod(0o640)
+    with pytest.raises(ValueError, match="mode 0640"):
+        Key.load(path)
+    path.chmod(0o600)
+    path.write_text("[]")
+    with pytest.raises(ValueError, match="no key"):
+        Key.load(path)
+    with pytest.raises(ValueError, match="cannot be read"):
+        Key.load(tmp_path / "none")
