@@ -1,0 +1,24 @@
+"""From published trial summaries to bandits and trial plans. PyMC and ArviZ load when first used.
+
+>>> trial = load_trial("covboost-groupB")
+>>> trial.endpoints
+('IgG', 'NT50 wild-type', 'NT50 delta')
+"""
+
+from paretoid.estimation.compat import load_fit, save_fit
+from paretoid.estimation.datasets import TRIALS, load_trial
+from paretoid.estimation.model import FitError, build_model, fit, posterior_check, prior_check
+from paretoid.estimation.planning import (
+    fold_margin,
+    pareto_probability,
+    plan,
+    plug_in_bandit,
+    posterior_bandits,
+)
+from paretoid.estimation.summary import TrialSummary
+
+__all__ = [
+    "TRIALS", "FitError", "TrialSummary", "build_model", "fit", "fold_margin", "load_fit",
+    "load_trial", "pareto_probability", "plan", "plug_in_bandit", "posterior_bandits",
+    "posterior_check", "prior_check", "save_fit",
+]  # fmt: skip

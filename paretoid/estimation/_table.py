@@ -1,0 +1,146 @@
+"""From the bytes of a CSV file to rows of text and numbers, as journals and Excel print them."""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_DELIMITERS = ",;\t|"
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_BLANKS = re.compile("[\\s'\u2009\u202f\u00a0]")
+
+#: what stands for "not reported"
+_MISSING = ("", "na", "n/a", "nan", "-", "\u2013", "\u2014", "nr", "none")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a CSV file with the number a spreadsheet shows beside each; the header is row 1."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, Mapping[str, str]], ...]
+    delimiter: str
+
+
+def read_table(path: str | Path) -> Table:
+    """The rows of a CSV file; delimiter and encoding are found out."""
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(
+            f"{path} is no file. Give the path of a CSV file, or the name of a bundled trial."
+        )
+    return parse_table(_decode(file.read_bytes(), str(path)), str(path))
+
+
+def _decode(data: bytes, name: str) -> str:
+    if data[:2] == b"PK" or data[:4] == b"\xd0\xcf\x11\xe0":
+        raise ValueError(f"{name} is a spreadsheet file, not text. Export the sheet as CSV first.")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16")
+    if b"\0" in data:
+        raise ValueError(f"{name} holds zero bytes, so it is no text file. Export it as CSV.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        warnings.warn(
+            f"{name} is not UTF-8; it was read as Windows-1252. Look at the names of arms and "
+            f"units, and save the file as UTF-8 if they look wrong.",
+            stacklevel=5,
+        )
+        return data.decode("cp1252", errors="replace")
+
+
+def parse_table(text: str, name: str) -> Table:
+    """The rows of CSV text.
+
+    >>> parse_table("arm;n\\nA;12\\n", "text").rows
+    ((2, {'arm': 'A', 'n': '12'}),)
+    """
+    if not text.strip():
+        raise ValueError(
+            f"{name} is empty. It needs a header and one row per arm and endpoint, for instance "
+            f"arm,endpoint,n,geometric_mean,ci_lower,ci_upper."
+        )
+    header = next(line for line in text.splitlines() if line.strip())
+    delimiter = max(_DELIMITERS, key=header.count)
+    if delimiter not in header:
+        raise ValueError(
+            f"{name} has one column, {header.strip()!r}: no comma, semicolon, tab or bar separates "
+            f"its header. Save it as CSV with one of these."
+        )
+    lines = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    columns: tuple[str, ...] = ()
+    rows: list[tuple[int, Mapping[str, str]]] = []
+    problems = []
+    for cells in lines:
+        number = lines.line_num
+        values = [cell.strip() for cell in cells]
+        if not any(values):
+            continue
+        if not columns:
+            columns = tuple(value.lower().replace(" ", "_") for value in values)
+            repeated = sorted({c for c in columns if c and columns.count(c) > 1})
+            if repeated:
+                problems.append(f"row {number}: the header repeats {', '.join(repeated)}")
+            continue
+        if len(values) != len(columns):
+            problems.append(
+                f"row {number}: {len(values)} cells under {len(columns)} columns; put a name or "
+                f"number that holds {delimiter!r} in double quotes"
+            )
+            continue
+        rows.append((number, dict(zip(columns, values, strict=True))))
+    if not rows and not problems:
+        problems.append("row 2: there are no rows below the header")
+    refuse(name, problems)
+    return Table(columns, tuple(rows), delimiter)
+
+
+def refuse(name: str, problems: list[str]) -> None:
+    """Raise all problems at once, if there are any."""
+    if problems:
+        count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise ValueError(f"{name} has {count}:\n" + "\n".join(f"  {each}" for each in problems))
+
+
+def is_missing(text: str) -> bool:
+    """Does a cell say that nothing was reported?"""
+    return text.strip().lower() in _MISSING
+
+
+def parse_number(text: str, delimiter: str = ",") -> tuple[float, float]:
+    """(value, half a unit of its last printed digit), with the ways journals print numbers.
+
+    Thousands may be set apart by commas, blanks or apostrophes, decimals by a point or a middle
+    dot. Where the delimiter is no comma, a comma may be the decimal sign.
+
+    >>> parse_number("31,111"), parse_number("84·6"), parse_number("0,25", ";")
+    ((31111.0, 0.5), (84.6, 0.05), (0.25, 0.005))
+    """
+    plain = _BLANKS.sub("", text).replace("\u00b7", ".").replace("\u2219", ".")
+    plain = plain.replace("\u22c5", ".").replace("\u2212", "-")
+    if "," in plain:
+        grouped, decimal = _THOUSANDS.fullmatch(plain), _DECIMAL_COMMA.fullmatch(plain)
+        if delimiter != "," and decimal and not grouped:
+            plain = plain.replace(",", ".")
+        elif delimiter != "," and grouped and "." not in plain and plain.count(",") == 1:
+            raise ValueError(
+                f"{text!r} may be {plain.replace(',', '')} or {plain.replace(',', '.')}; write "
+                f"one of these"
+            )
+        elif grouped:
+            plain = plain.replace(",", "")
+    try:
+        value = float(plain)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number") from None
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text!r} is not finite")
+    digits = plain.lower().split("e")[0]
+    decimals = len(digits.split(".")[1]) if "." in digits else 0
+    return value, 0.5 * 10.0**-decimals if "e" not in plain.lower() else 0.0

@@ -1,0 +1,88 @@
+"""One door to ArviZ: InferenceData (ArviZ 0.x, PyMC 5) and DataTree (ArviZ 1, PyMC 6) alike."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence what third parties say about their own future while they are imported or run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # ArviZ 0.23 announces ArviZ 1 on import
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork() under threads, Python 3.12
+        warnings.filterwarnings("ignore", message="Numba will use object mode")
+        yield
+
+
+def import_arviz() -> Any:
+    """ArviZ, whichever is installed."""
+    with quiet():
+        import arviz
+    return arviz
+
+
+def import_pymc() -> Any:
+    """PyMC, whichever is installed."""
+    with quiet():
+        import pymc
+    return pymc
+
+
+def group(fit: Any, name: str) -> xr.Dataset:
+    """One group of a fit as a Dataset."""
+    if not hasattr(fit, "children") and not hasattr(fit, "groups"):
+        raise ValueError(
+            f"a {type(fit).__name__} is no fit; pass what paretoid.estimation.fit or load_fit "
+            f"returned."
+        )
+    try:
+        found: Any = fit[name]
+    except KeyError:
+        raise ValueError(f"the fit has no group {name!r}; was it made by fit()?") from None
+    result: xr.Dataset = found.to_dataset() if hasattr(found, "to_dataset") else found
+    return result
+
+
+def annotate(fit: Any, attributes: dict[str, Any]) -> None:
+    """Write attributes on the posterior; they survive netCDF."""
+    fit["posterior"].attrs.update(attributes)
+
+
+def save_fit(fit: Any, path: str | Path) -> None:
+    """Write a fit as netCDF."""
+    group(fit, "posterior")
+    with quiet():
+        fit.to_netcdf(str(path), engine="h5netcdf")
+
+
+def load_fit(path: str | Path) -> Any:
+    """Read a fit written by `save_fit`, under either version of ArviZ."""
+    if not Path(path).is_file():
+        raise ValueError(f"{path} is no file; save_fit(fit, path) writes one.")
+    with quiet():
+        arviz = import_arviz()
+        try:
+            fit = arviz.from_netcdf(str(path), engine="h5netcdf")
+        except OSError as error:
+            raise ValueError(f"{path} is no netCDF file: {error}") from None
+    if "paretoid_trial" not in group(fit, "posterior").attrs:
+        raise ValueError(f"{path} holds no fit of a trial summary; save_fit(fit, path) writes one.")
+    return fit
+
+
+def convergence(posterior: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
+    """(r_hat, bulk effective sample size) of every variable."""
+    arviz = import_arviz()
+    # A constant, such as an assumed sigma, has no r_hat: 0/0.
+    with quiet(), np.errstate(invalid="ignore", divide="ignore"):
+        return arviz.rhat(posterior), arviz.ess(posterior)

@@ -1,0 +1,422 @@
+"""From a posterior to a trial plan: which arms, how many participants, how sure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
+from paretoid.estimation.compat import group
+from paretoid.estimation.model import trial_of
+from paretoid.estimation.summary import TrialSummary
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from theory._checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
+from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: COV-BOOST enrolled 2,883 participants: about what one trial can reach
+REALISTIC = 3000
+
+#: assurances whose sample size a plan states
+ASSURANCES = (0.8, 0.9)
+
+_PILOT = 20
+
+
+class PlannedBandit(GaussianBandit):
+    """Gaussian outcomes whose radius believes another scale than the one they are drawn with.
+
+    scale   (K, D) what a known-scale radius uses
+    noise   (K, D) the standard deviations of the outcomes
+    """
+
+    def __init__(self, means: Any, noise: FloatArray, scale: Any, **names: Any) -> None:
+        super().__init__(means, scale, **names)
+        self.noise = np.array(np.broadcast_to(noise, (self.K, self.D)))
+
+    @property
+    def _spread(self) -> FloatArray:
+        return self.noise
+
+
+def posterior_draws(fit: Any) -> tuple[FloatArray, FloatArray]:
+    """(means, scales) of all draws, (S, K, D), on the working scale; binary scales are 1/2."""
+    trial = trial_of(fit)
+    posterior = group(fit, "posterior")
+    S = posterior.sizes["chain"] * posterior.sizes["draw"]
+    K, D = trial.mean.shape
+    means, scales = np.full((S, K, D), np.nan), np.full((S, K, D), 0.5)
+    measured = [d for d, s in enumerate(trial.scales) if s != "binary"]
+    binary = [d for d, s in enumerate(trial.scales) if s == "binary"]
+    if measured:
+        means[:, :, measured] = posterior["mu"].values.reshape(S, K, -1)
+        scales[:, :, measured] = posterior["sigma"].values.reshape(S, K, -1)
+    if binary:
+        means[:, :, binary] = posterior["probability"].values.reshape(S, K, -1)
+    return means, scales
+
+
+def posterior_bandits(fit: Any, n: int) -> list[Bandit]:
+    """`n` instances, draws spread evenly over the posterior; log outcomes where log-normal.
+
+    Gaussian with a scale per arm and endpoint, or Bernoulli where all endpoints are binary.
+    """
+    means, scales = posterior_draws(fit)
+    n = check_count(n, name="n", most=len(means), why="each instance is a draw of the posterior.")
+    rows = np.floor((np.arange(n) + 0.5) * len(means) / n).astype(int)
+    trial = trial_of(fit)
+    return [_bandit(trial, means[r], scales[r]) for r in rows]
+
+
+def plug_in_bandit(fit: Any) -> Bandit:
+    """The instance at the posterior means, with root mean square scales."""
+    means, scales = posterior_draws(fit)
+    return _bandit(trial_of(fit), means.mean(axis=0), np.sqrt((scales**2).mean(axis=0)))
+
+
+def _bandit(trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: Any = None) -> Bandit:
+    names: dict[str, Any] = {
+        "arms": trial.arms, "objectives": trial.endpoints, "minimize": trial.minimize,
+    }  # fmt: skip
+    if set(trial.scales) == {"binary"}:
+        return BernoulliBandit(means, **names)
+    if "binary" in trial.scales:
+        raise ValueError(
+            "some endpoints are binary and some are not: a bandit of both kinds is not supported. "
+            "Choose endpoints of one kind with endpoints=; pareto_probability takes both."
+        )
+    return PlannedBandit(means, noise, noise if scale is None else scale, **names)
+
+
+def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
+    """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
+
+    Takes a trial summary or a fit. 1.5 is the vaccine field's usual non-inferiority margin.
+
+    >>> from paretoid.estimation import load_trial
+    >>> [round(eps, 3) for eps in fold_margin(load_trial("comcov2"), 1.5)]
+    [0.405, 0.405, 0.405]
+    """
+    trial = trial if isinstance(trial, TrialSummary) else trial_of(trial)
+    if not isinstance(fold, (int, float)) or not 1 < fold < math.inf:
+        raise ValueError(
+            f"fold={fold!r} must be a ratio above 1: responses closer than that count as equal. "
+            f"Non-inferiority trials use 1.5; for no margin leave it out."
+        )
+    if "log-normal" not in trial.scales:
+        raise ValueError(
+            f"fold={fold} is a ratio of geometric means, and no endpoint is log-normal. Give eps1 "
+            f"in the endpoints' own units."
+        )
+    return tuple(math.log(fold) if s == "log-normal" else 0.0 for s in trial.scales)
+
+
+def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) -> xr.Dataset:
+    """P(arm in S*) and P(arm in S*_eps1) per arm, with Monte Carlo standard errors.
+
+    The error comes from the means of twenty batches per chain, which sees autocorrelation, and
+    is never below that of independent draws with one success and one failure added: a share of
+    0 or 1 is no certainty.
+    """
+    import xarray as xr
+
+    trial = trial_of(fit)
+    if fold is not None:
+        if np.any(np.asarray(eps1) != 0):
+            raise ValueError("pass eps1= or fold=, not both: each sets the margin.")
+        eps1 = fold_margin(trial, fold)
+    means, _ = posterior_draws(fit)
+    sign = np.array([-1.0 if e in trial.minimize else 1.0 for e in trial.endpoints])
+    epsilon = as_epsilon(eps1, means.shape[2])
+    chains = group(fit, "posterior").sizes["chain"]
+    found: dict[str, Any] = {}
+    for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
+        inside = _in_pareto_set(means * sign, slack)
+        found[name] = ("arm", inside.mean(axis=0))
+        found[f"{name}_error"] = ("arm", _share_error(inside, chains))
+    return xr.Dataset(
+        found,
+        coords={"arm": list(trial.arms)},
+        attrs={"eps1": epsilon, "draws": len(means), "assumptions": " ".join(trial.assumptions)},
+    )
+
+
+def _in_pareto_set(means: FloatArray, eps: FloatArray) -> BoolArray:
+    """(S, K) `theory.pareto_set` of every draw at once: nobody strictly above mu_i + eps."""
+    S, K, _ = means.shape
+    inside = np.ones((S, K), dtype=bool)
+    for i in range(K):
+        above = np.all(means > means[:, i : i + 1] + eps, axis=2)
+        inside[:, i] = ~np.any(above, axis=1)
+    return inside
+
+
+def _share_error(inside: BoolArray, chains: int) -> FloatArray:
+    S, K = inside.shape
+    size = max(S // chains // 20, 1)
+    batches = inside.reshape(chains, -1, K)[:, : (S // chains // size) * size]
+    means = batches.reshape(-1, size, K).mean(axis=1)
+    smoothed = (inside.sum(axis=0) + 1) / (S + 2)
+    batched = means.var(axis=0, ddof=1) / len(means)
+    return np.asarray(np.sqrt(np.maximum(batched, smoothed * (1 - smoothed) / S)))
+
+
+def plan(
+    fit: Any,
+    goals: Goal | Sequence[Goal] | None = None,
+    delta: float = 0.1,
+    radius: Radius | None = None,
+    *,
+    fold: float | None = None,
+    draws: int = 200,
+    replications: int = 100,
+    max_samples: int = REALISTIC,
+    samples: Sequence[int] | None = None,
+    scale_quantile: float = 0.95,
+    seed: int = 1,
+    executor: Any = None,
+    progress: bool = False,
+) -> xr.Dataset:
+    """Simulate the next trial on `draws` posterior instances and on the plug-in instance.
+
+    goals       default the Pareto set; `fold` sets their eps1 (and a cover's eps2), see
+                `fold_margin`
+    radius      default `UnknownScale`: its guarantee does not lean on the fitted variances, only
+                on Gaussian (log) outcomes. A known-scale radius uses the posterior's
+                `scale_quantile` of every scale, and its guarantee holds if the true scales are
+                at most that. `Mixture` for binary endpoints, whose scale is 1/2.
+    samples     sizes N at which the assurance P(tau <= N) is stated; default 20 up to max_samples
+    max_samples participants the trial can have: runs that reach it are censored, a result
+
+    The default radius has its rho tuned to the sample size per arm that a pilot of simulated
+    trials on the plug-in instance needed: fixed before any new data.
+
+    Dims goal, draw, replication, arm, samples, assurance_level. Per posterior draw: stopping_time,
+    stopped, correct, answer, pulls, sharp_bound, theorem_1. Summaries: assurance (with _error),
+    samples_needed (inf: not within max_samples), censored, error_rate with its 95% interval
+    (wrong answers among all draws), allocation, returned. Of the plug-in instance: plug_in_*,
+    characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian outcomes,
+    no margin. Attributes say in words what the guarantee and the bounds rest on, which
+    assumptions were made and which arms tie.
+    """
+    import xarray as xr
+
+    import paretoid as pt
+    import theory
+
+    trial = trial_of(fit)
+    goal_list = _goals(goals, trial, fold)
+    delta = check_delta(delta)
+    max_samples = check_count(max_samples, name="max_samples", why="it is the size of a trial.")
+    check_count(draws, name="draws", why="assurance is an average over posterior draws.")
+    check_count(replications, name="replications", why="the plug-in instance is simulated too.")
+    if not isinstance(scale_quantile, float) or not 0.5 <= scale_quantile < 1:
+        raise ValueError(
+            f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
+            f"scale below the true one proves nothing. The default is 0.95."
+        )
+    sizes = _sizes(samples, max_samples)
+    plug_in = plug_in_bandit(fit)
+    bandits = posterior_bandits(fit, draws)
+    K = plug_in.K
+    common: dict[str, Any] = {
+        "delta": delta, "seed": seed, "max_samples": max_samples, "executor": executor,
+    }  # fmt: skip
+    expected, tuned = max_samples / K, radius is None
+    if radius is None:
+        pilot = pt.simulate(
+            plug_in, goal_list, radius=_default_radius(plug_in, delta, expected),
+            replications=_PILOT, **common,
+        )  # fmt: skip
+        expected = float(pilot.stopping_time.median("replication").max()) / K
+        radius = _default_radius(plug_in, delta, expected)
+    if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
+        _, scales = posterior_draws(fit)
+        stated = np.quantile(scales, scale_quantile, axis=0)
+        bandits = [_bandit(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+        plug_in = _bandit(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+    runs = pt.simulate(
+        bandits, goal_list, radius=radius, replications=1, progress=progress, **common
+    ).isel(replication=0, drop=True)
+    runs = runs.rename(instance="draw").transpose("goal", "draw", ...)
+    at_plug_in = pt.simulate(
+        plug_in, goal_list, radius=radius, replications=replications, progress=progress, **common
+    )
+    result = runs[["stopping_time", "stopped", "correct", "answer", "pulls"]]
+    result = result.assign_coords(samples=sizes, assurance_level=list(ASSURANCES))
+    for name in ("stopping_time", "stopped", "correct"):
+        result[f"plug_in_{name}"] = at_plug_in[name]
+
+    time, stopped = runs.stopping_time.values, runs.stopped.values
+    within = (time[:, :, None] <= sizes) & stopped[:, :, None]
+    share = within.mean(axis=1)
+    result["assurance"] = (("goal", "samples"), share)
+    smoothed = (within.sum(axis=1) + 1) / (draws + 2)
+    result["assurance_error"] = (("goal", "samples"), np.sqrt(smoothed * (1 - smoothed) / draws))
+    result["samples_needed"] = (("goal", "assurance_level"), _needed(time, stopped))
+    result["censored"] = ("goal", 1 - stopped.mean(axis=1))
+    wrong = (stopped & ~runs.correct.values).sum(axis=1)
+    low, high = _interval(wrong, draws)
+    result["error_rate"] = ("goal", wrong / draws)
+    result["error_lower"], result["error_upper"] = ("goal", low), ("goal", high)
+    result["allocation"] = runs.pulls.mean("draw")
+    result["returned"] = runs.answer.mean("draw")
+
+    bound_radius, bound_words = _bound_radius(radius)
+    bounds = [[_bounds(b, goal, delta, bound_radius) for b in bandits] for goal in goal_list]
+    table = np.array(bounds)
+    result["sharp_bound"] = (("goal", "draw"), table[:, :, 0])
+    result["theorem_1"] = (("goal", "draw"), table[:, :, 1])
+    noise = getattr(plug_in, "noise", plug_in.scale)  # of the outcomes, not what a radius is told
+    T = theory.characteristic_time(plug_in.oriented, noise)
+    result["characteristic_time"] = T.time
+    result["characteristic_weights"] = ("arm", T.weights)
+    result["lower_bound"] = theory.characteristic_lower_bound(plug_in.oriented, delta, noise)
+    result["smallest_margin"] = ("draw", [_nearest(b)[0] for b in bandits])
+    result.attrs = {
+        **runs.attrs,
+        **({"expected_samples_per_arm": expected} if tuned else {}),
+        "guarantee_in_words": _in_words(radius, plug_in, scale_quantile, delta),
+        "bounds_in_words": bound_words,
+        "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
+        "average on the plug-in instance, taken as Gaussian; a margin or k needs fewer",
+        "near_ties": _ties(bandits, stopped, goal_list, max_samples),
+        "assumptions": " ".join(trial.assumptions),
+        "citation": trial.citation,
+        "fold": 0.0 if fold is None else fold,
+    }
+    assert isinstance(result, xr.Dataset)
+    return result
+
+
+def _goals(goals: Any, trial: TrialSummary, fold: float | None) -> list[Goal]:
+    goal_list: list[Any] = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
+    if not all(isinstance(goal, Goal) for goal in goal_list):
+        raise ValueError(f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost.")
+    if fold is None:
+        return goal_list
+    margin = fold_margin(trial, fold)
+    for goal in goal_list:
+        if np.any(np.asarray([goal.eps1, getattr(goal, "eps2", 0.0)], dtype=object) != 0.0):
+            raise ValueError(
+                f"{goal} states its own margin, and fold={fold} would set another. Give one."
+            )
+    both = {"eps1": margin, "eps2": margin}
+    return [
+        replace(goal, **(both if isinstance(goal, Cover) else {"eps1": margin}))
+        for goal in goal_list
+    ]
+
+
+def _sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
+    if samples is None:
+        return np.unique(np.linspace(0, max_samples, 21)[1:].astype(np.int64))
+    sizes = np.array([check_count(n, name="samples", why="it is a trial's size.") for n in samples])
+    if len(sizes) == 0 or sizes.max() > max_samples:
+        raise ValueError(
+            f"samples={list(samples)} must be sizes up to max_samples={max_samples}: beyond it "
+            f"nothing was simulated. Raise max_samples."
+        )
+    return np.unique(sizes)
+
+
+def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
+    rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
+    return UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+
+
+def _needed(time: Any, stopped: BoolArray) -> FloatArray:
+    """(goal, level) the smallest N by which that share of draws has stopped; inf if none."""
+    ordered = np.sort(np.where(stopped, time, np.inf), axis=1)
+    draws = ordered.shape[1]
+    columns = [max(math.ceil(level * draws - 1e-9), 1) - 1 for level in ASSURANCES]
+    return np.asarray(ordered[:, columns])
+
+
+def _interval(count: Any, total: int) -> tuple[FloatArray, FloatArray]:
+    """Clopper and Pearson's 95% interval of a share."""
+    from scipy.stats import beta
+
+    low = np.where(count == 0, 0.0, beta.ppf(0.025, np.maximum(count, 1), total - count + 1))
+    high = beta.ppf(0.975, count + 1, np.maximum(total - count, 1))
+    return low, np.where(count == total, 1.0, high)
+
+
+def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
+    """The radius whose inversion stands for this one, and what that means."""
+    if isinstance(radius, (Mixture, KaufmannKoolen)):
+        return radius, (
+            "sharp_bound inverts the plan's own radius on each draw; theorem_1 is for the radius "
+            "of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
+        )
+    stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
+    return stand_in, (
+        f"sharp_bound is for {stand_in} with each draw's scales known: a rough figure, for this "
+        f"radius must also learn the scales; theorem_1 is for the radius of the paper"
+    )
+
+
+def _bounds(
+    bandit: Bandit, goal: Goal, delta: float, radius: PairwiseRadius
+) -> tuple[float, float]:
+    import theory
+
+    k = goal.k if isinstance(goal, AtMost) else None
+    sharp = theory.sample_bound(bandit.oriented, delta, radius, goal.eps1, k, bandit.scale)
+    return float(sharp), float(theory.theorem_1(bandit.oriented, delta, goal.eps1, k, bandit.scale))
+
+
+def _in_words(radius: Radius, bandit: Bandit, quantile: float, delta: float) -> str:
+    if radius.guarantee != "proved":
+        return f"{radius} is heuristic: nothing bounds the probability of a wrong answer."
+    promise = f"A wrong answer has probability at most {delta:g}"
+    if not radius.needs_scale:
+        return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."
+    if bandit.model != "gaussian":
+        return f"{promise}, for any 0/1 outcomes."
+    return (
+        f"{promise} if the true scales are at most those used, the {quantile:.0%} posterior "
+        f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
+    )
+
+
+def _nearest(bandit: Bandit) -> tuple[float, int, int]:
+    """(margin in sd, i, j): the domination by an optimal arm j that is closest to a draw."""
+    import theory
+
+    mu = bandit.oriented / np.sqrt((bandit.scale**2).mean(axis=0))
+    margin = (mu[:, None, :] - mu[None, :, :]).max(axis=2)
+    closeness = np.abs(margin)
+    closeness[:, ~theory.pareto_set(mu)] = np.inf
+    np.fill_diagonal(closeness, np.inf)
+    i, j = np.unravel_index(int(np.argmin(closeness)), closeness.shape)
+    return float(closeness[i, j]), int(i), int(j)
+
+
+def _ties(
+    bandits: Sequence[Bandit], stopped: BoolArray, goals: Sequence[Goal], max_samples: int
+) -> str:
+    said = []
+    for goal, done in zip(goals, stopped, strict=True):
+        left = [b for b, d in zip(bandits, done, strict=True) if not d]
+        if not left:
+            continue
+        pairs = Counter(tuple(sorted(_nearest(b)[1:])) for b in left)
+        (i, j), count = pairs.most_common(1)[0]
+        names = left[0].arms
+        margin = max(as_epsilon(goal.eps1, left[0].D)) > 0
+        way_out = "a larger margin" if margin else "a margin (eps1 or fold)"
+        fewer = " or a smaller k" if isinstance(goal, AtMost) else " or AtMost(k)"
+        said.append(
+            f"{goal}: {len(left)} of {len(bandits)} draws are not settled by {max_samples:,} "
+            f"samples; closest in {count} of them: {names[i]} and {names[j]}. "
+            f"Consider {way_out}{fewer}."
+        )
+    return " ".join(said)

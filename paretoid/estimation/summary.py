@@ -1,0 +1,503 @@
+"""What a paper reports of a trial: per arm and endpoint a mean, its interval and a sample size."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paretoid.estimation._table import Table, is_missing, parse_number, read_table, refuse
+from theory._checks import BoolArray, FloatArray, check_choice, check_count
+
+SCALES = ("log-normal", "normal", "binary")
+
+#: arms are named by the first of these sets of columns that the file has
+_ARM_COLUMNS = (("arm",), ("prime", "booster", "dose"))
+
+#: an interval is called lopsided when its sides differ by more than this, rounding apart. Tuned:
+#: an arithmetic mean +- 10% taken for log-normal has sides that differ by 10%.
+_LOPSIDED = 0.1
+
+_NUMBERS = ("n", "geometric_mean", "mean", "sd", "se", "ci_lower", "ci_upper", "events")
+
+
+@dataclass(frozen=True, eq=False)
+class TrialSummary:
+    """K arms x D endpoints as published; tables are (K, D), NaN where nothing was reported.
+
+    mean        of the outcome on its working scale: log for log-normal, events/n for binary
+    sd          sample standard deviation on the working scale, from the interval or as reported
+    n           participants behind each cell
+    reported, lower, upper   the published mean and interval, in the endpoint's unit
+    level       of the intervals
+    scales      per endpoint "log-normal", "normal" or "binary"
+    minimize    endpoints where less is better
+    assumed_n   stands in where n was not reported; None: nothing is assumed
+    assumed_variance   per endpoint, working scale, where no interval was reported
+    """
+
+    arms: tuple[str, ...]
+    endpoints: tuple[str, ...]
+    units: tuple[str, ...]
+    scales: tuple[str, ...]
+    mean: FloatArray
+    sd: FloatArray
+    n: FloatArray
+    reported: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    level: float = 0.95
+    minimize: tuple[str, ...] = ()
+    assumed_n: int | None = None
+    assumed_variance: Mapping[str, float] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    citation: str = ""
+    provenance: str = ""
+
+    @classmethod
+    def read_csv(
+        cls,
+        path: str | Path,
+        *,
+        arms: Sequence[str] | str | None = None,
+        endpoints: Sequence[str] | Mapping[str, str] | str | None = None,
+        scale: str | None = None,
+        level: float = 0.95,
+        minimize: Iterable[str] | str = (),
+        assumed_n: int | None = None,
+        assumed_variance: Mapping[str, float] | None = None,
+    ) -> TrialSummary:
+        """Read a long table, one row per arm and endpoint.
+
+        arms        columns that name an arm, joined; default `arm`, or prime, booster, dose. A
+                    dose "full" and an empty cell or "n/a" leave no trace in the name.
+        endpoints   which, in this order, by name or a part of it that only one name has; a
+                    mapping also renames. Default: all, in order of appearance.
+        scale       "log-normal", "normal" or "binary" for all rows; else the column `scale`;
+                    else by the columns filled in: geometric_mean, mean or events.
+        level       of the intervals.
+        minimize    endpoints where less is better.
+        assumed_n   for cells without n; it is shown with every result.
+
+        Columns: endpoint, n, and geometric_mean with ci_lower, ci_upper; or mean with sd, se or
+        ci_lower, ci_upper; or events. Optional: unit, scale, source. All problems are reported
+        at once, with the row numbers that a spreadsheet shows.
+        """
+        table = read_table(path)
+        return summary_of([table], str(path), arms=arms, endpoints=endpoints, scale=scale,
+                          level=level, minimize=minimize, assumed_n=assumed_n,
+                          assumed_variance=assumed_variance)  # fmt: skip
+
+    @property
+    def known_spread(self) -> BoolArray:
+        """(K, D) cells whose n and standard deviation were both reported."""
+        return np.isfinite(self.n) & np.isfinite(self.sd)
+
+    @property
+    def counts(self) -> FloatArray:
+        """(K, D) n, with `assumed_n` where none was reported."""
+        stand_in = np.nan if self.assumed_n is None else float(self.assumed_n)
+        return np.where(np.isfinite(self.n), self.n, stand_in)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was not reported and is assumed, in sentences; empty where nothing is."""
+        said = []
+        missing = int(np.isnan(self.n).sum())
+        if self.assumed_n is not None and missing:
+            said.append(
+                f"n = {self.assumed_n} is assumed in {missing} of {self.n.size} cells, where the "
+                f"source reports none."
+            )
+        for endpoint, variance in self.assumed_variance.items():
+            said.append(
+                f"The variance of {endpoint} is assumed to be {variance:.8g} in every arm: the "
+                f"source reports no interval."
+            )
+        return tuple(said)
+
+    def assuming(
+        self, n: int | None = None, variance: Mapping[str, float] | None = None
+    ) -> TrialSummary:
+        """The same trial with a stand-in for n, or for the variance of endpoints, by name."""
+        return replace(
+            self,
+            assumed_n=self.assumed_n if n is None else _check_assumed_n(n),
+            assumed_variance={
+                **self.assumed_variance,
+                **_check_variance(variance or {}, self.endpoints),
+            },
+        )
+
+    def match(self, names: Iterable[str], what: str = "endpoints") -> tuple[str, ...]:
+        """Endpoints by name, or by a part of it that only one name has."""
+        return tuple(_match(name, self.endpoints, what) for name in names)
+
+    def select(self, endpoints: Iterable[str]) -> TrialSummary:
+        """The same trial with these endpoints, in this order."""
+        chosen = tuple(_choose(list(endpoints), self.endpoints, "the trial"))
+        at = [self.endpoints.index(name) for name in chosen]
+        tables = ("mean", "sd", "n", "reported", "lower", "upper")
+        return replace(
+            self,
+            endpoints=chosen,
+            units=tuple(self.units[d] for d in at),
+            scales=tuple(self.scales[d] for d in at),
+            minimize=tuple(name for name in self.minimize if name in chosen),
+            assumed_variance={e: v for e, v in self.assumed_variance.items() if e in chosen},
+            **{name: getattr(self, name)[:, at] for name in tables},
+        )
+
+    def to_json(self) -> str:
+        """Everything as text, for the attributes of a netCDF file."""
+        return json.dumps({f.name: _plain(getattr(self, f.name)) for f in fields(self)})
+
+    @classmethod
+    def from_json(cls, text: str) -> TrialSummary:
+        """The inverse of `to_json`."""
+        values = json.loads(text)
+        for name in ("mean", "sd", "n", "reported", "lower", "upper"):
+            values[name] = np.array(values[name], dtype=np.float64)
+        for name in ("arms", "endpoints", "units", "scales", "minimize", "sources"):
+            values[name] = tuple(values[name])
+        return cls(**values)
+
+    def __repr__(self) -> str:
+        return f"TrialSummary({len(self.arms)} arms x {len(self.endpoints)} endpoints)"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [[None if math.isnan(x) else float(x) for x in row] for row in value]
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def spread_of_interval(half_width: Any, n: Any, level: float = 0.95) -> FloatArray:
+    r"""Sample standard deviation behind a t interval: s = sqrt(n) h / t_{n-1}.
+
+    Papers seldom say whether they used t or the normal quantile; at n = 90 that changes s by 1%.
+
+    >>> round(float(spread_of_interval(12.706 / np.sqrt(2), 2)), 3)    # t_1(0.975) = 12.706
+    1.0
+    """
+    from scipy.stats import t
+
+    n = np.asarray(n, dtype=np.float64)
+    quantile = t.ppf((1 + level) / 2, np.where(n > 1, n - 1, np.nan))
+    return np.asarray(np.sqrt(n) * half_width / quantile)
+
+
+def summary_of(
+    tables: Sequence[Table],
+    name: str,
+    *,
+    arms: Sequence[str] | str | None = None,
+    endpoints: Sequence[str] | Mapping[str, str] | str | None = None,
+    scale: str | None = None,
+    level: float = 0.95,
+    minimize: Iterable[str] | str = (),
+    assumed_n: int | None = None,
+    assumed_variance: Mapping[str, float] | None = None,
+    keep: Iterable[str] | None = None,
+) -> TrialSummary:
+    """One trial from one or more tables of the same columns; `keep` picks arms by name."""
+    if not isinstance(level, float) or not 0.5 <= level < 1:
+        raise ValueError(
+            f"level={level!r} must lie in [0.5, 1): it is the coverage the intervals claim. For "
+            f"99% intervals pass level=0.99."
+        )
+    if scale is not None:
+        check_choice(scale, SCALES, name="scale", why="it is how the outcomes are distributed.")
+    if assumed_n is not None:
+        _check_assumed_n(assumed_n)
+    columns = _arm_columns(tables, arms, name)
+    rows = [(number, row, table) for table in tables for number, row in table.rows]
+    names = list(dict.fromkeys(row["endpoint"] for _, row, _ in rows))
+    chosen = _choose(endpoints, names, name)
+    problems: list[str] = []
+    lopsided: list[str] = []
+    cells: dict[tuple[str, str], _Cell] = {}
+    wanted = None if keep is None else set(keep)
+    order: dict[str, None] = {}
+    for number, row, table in rows:
+        arm = _arm_name(row, columns)
+        if wanted is not None and arm not in wanted:
+            continue
+        order.setdefault(arm)
+        if row["endpoint"] not in chosen:
+            continue
+        where = f"row {number} ({arm}, {row['endpoint']})"
+        if not arm or not row["endpoint"]:
+            problems.append(f"row {number}: the arm or the endpoint has no name")
+            continue
+        key = (arm, chosen[row["endpoint"]])
+        if key in cells:
+            problems.append(f"{where}: the same arm and endpoint as row {cells[key].row}")
+            continue
+        cells[key] = _cell(row, number, where, table.delimiter, scale, level, problems, lopsided)
+    arm_names, endpoint_names = tuple(order), tuple(chosen.values())
+    problems += [
+        f"arm {arm}: no row for endpoint {endpoint}"
+        for arm in arm_names
+        for endpoint in endpoint_names
+        if (arm, endpoint) not in cells
+    ]
+    for endpoint in endpoint_names:
+        for what, kind in (("unit", "units"), ("scale", "scales")):
+            seen: dict[str, int] = {}
+            for (_, e), cell in cells.items():
+                if e == endpoint and getattr(cell, what):
+                    seen.setdefault(getattr(cell, what), cell.row)
+            if len(seen) > 1:
+                said = ", ".join(f"{value!r} (row {row})" for value, row in seen.items())
+                problems.append(f"endpoint {endpoint}: different {kind}, {said}; convert to one")
+    if len(arm_names) < 2:
+        problems.append(
+            f"there is one arm, {', '.join(arm_names) or 'without a name'}: an arm is optimal only "
+            f"relative to another. Check which columns name the arms; these were used: "
+            f"{', '.join(columns)}"
+        )
+    refuse(name, problems)
+    if lopsided:
+        warnings.warn(
+            f"{name}: intervals that lie lopsided about their mean, so perhaps the outcome is not "
+            f"distributed as stated or a number was misread:\n  " + "\n  ".join(lopsided),
+            stacklevel=3,
+        )
+    grid = [[cells[a, e] for e in endpoint_names] for a in arm_names]
+    less = [minimize] if isinstance(minimize, str) else list(minimize)
+    taken: dict[str, Any] = {what: np.array([[getattr(c, what) for c in row] for row in grid])
+             for what in ("mean", "sd", "n", "reported", "lower", "upper")}  # fmt: skip
+    return TrialSummary(
+        arm_names,
+        endpoint_names,
+        tuple(next((row[d].unit for row in grid if row[d].unit), "")
+              for d in range(len(endpoint_names))),
+        tuple(grid[0][d].scale for d in range(len(endpoint_names))),
+        **taken,
+        level=level,
+        minimize=tuple(_match(each, endpoint_names, "minimize") for each in less),
+        assumed_n=assumed_n,
+        assumed_variance=_check_variance(assumed_variance or {}, endpoint_names),
+        sources=tuple(dict.fromkeys(c.source for row in grid for c in row if c.source)),
+    )  # fmt: skip
+
+
+@dataclass
+class _Cell:
+    """One row, read: see `TrialSummary` for the fields."""
+
+    row: int
+    unit: str
+    source: str
+    scale: str = ""
+    mean: float = math.nan
+    sd: float = math.nan
+    n: float = math.nan
+    reported: float = math.nan
+    lower: float = math.nan
+    upper: float = math.nan
+
+
+def _cell(
+    row: Mapping[str, str],
+    number: int,
+    where: str,
+    delimiter: str,
+    scale: str | None,
+    level: float,
+    problems: list[str],
+    lopsided: list[str],
+) -> _Cell:
+    cell = _Cell(number, row.get("unit", ""), row.get("source", ""))
+    found: dict[str, tuple[float, float]] = {}
+    before = len(problems)
+    for column in _NUMBERS:
+        text = row.get(column, "")
+        if is_missing(text):
+            continue
+        try:
+            found[column] = parse_number(text, delimiter)
+        except ValueError as error:
+            problems.append(f"{where}: {column} {error}")
+    cell.scale = scale or row.get("scale", "").lower().replace("lognormal", "log-normal")
+    if not cell.scale:
+        ways = (("geometric_mean", "log-normal"), ("events", "binary"), ("mean", "normal"))
+        cell.scale = next((way for column, way in ways if row.get(column, "")), "log-normal")
+    if cell.scale not in SCALES:
+        problems.append(f"{where}: scale {cell.scale!r} is none of {', '.join(SCALES)}")
+    if len(problems) > before:
+        return cell
+    value = {column: pair[0] for column, pair in found.items()}
+    if "n" in value:
+        least = 1 if cell.scale == "binary" else 2
+        if value["n"] < least or value["n"] != int(value["n"]):
+            problems.append(
+                f"{where}: n = {value['n']:g} must be a whole number of at least {least}, because "
+                + ("nobody was observed" if least == 1 else "one participant shows no spread")
+            )
+            return cell
+        cell.n = value["n"]
+    if cell.scale == "binary":
+        _read_binary(cell, value, where, problems)
+    else:
+        _read_measured(cell, found, level, where, problems, lopsided)
+    return cell
+
+
+def _read_binary(cell: _Cell, value: Mapping[str, float], where: str, problems: list[str]) -> None:
+    if "events" not in value or "n" not in value:
+        problems.append(f"{where}: a binary endpoint needs events and n")
+    elif not 0 <= value["events"] <= value["n"] or value["events"] != int(value["events"]):
+        problems.append(
+            f"{where}: events = {value['events']:g} must be a whole number between 0 and "
+            f"n = {value['n']:g}"
+        )
+    else:
+        cell.mean = cell.reported = value["events"] / value["n"]
+
+
+def _read_measured(
+    cell: _Cell,
+    found: Mapping[str, tuple[float, float]],
+    level: float,
+    where: str,
+    problems: list[str],
+    lopsided: list[str],
+) -> None:
+    log = cell.scale == "log-normal"
+    column = "geometric_mean" if log else "mean"
+    if column not in found:
+        problems.append(f"{where}: a {cell.scale} endpoint needs {column}")
+        return
+    value = {name: pair[0] for name, pair in found.items()}
+    mean = cell.reported = value[column]
+    if log and mean <= 0:
+        problems.append(
+            f"{where}: the geometric mean {mean:g} must be positive: it has a logarithm"
+        )
+        return
+    for name in ("sd", "se"):
+        if name in value and log:
+            problems.append(
+                f"{where}: {name} of a log-normal endpoint has no agreed meaning; give ci_lower "
+                f"and ci_upper"
+            )
+            return
+        if name in value and value[name] <= 0:
+            problems.append(f"{where}: {name} = {value[name]:g} must be positive")
+            return
+    cell.mean = math.log(mean) if log else mean
+    if ("ci_lower" in value) != ("ci_upper" in value):
+        problems.append(f"{where}: one of ci_lower and ci_upper is missing")
+        return
+    if "ci_lower" in value:
+        low, high = cell.lower, cell.upper = value["ci_lower"], value["ci_upper"]
+        if low >= high:
+            problems.append(f"{where}: the bounds {low:g} to {high:g} are in the wrong order")
+            return
+        if not low <= mean <= high:
+            problems.append(f"{where}: the interval {low:g} to {high:g} does not contain {mean:g}")
+            return
+        if log and low <= 0:
+            problems.append(
+                f"{where}: the lower bound {low:g} of a geometric mean must be positive"
+            )
+            return
+        below, above = (
+            (math.log(mean / low), math.log(high / mean)) if log else (mean - low, high - mean)
+        )
+        rounding = sum(
+            times * found[name][1] / (value[name] if log else 1.0)
+            for name, times in (("ci_lower", 1), (column, 2), ("ci_upper", 1))
+        )
+        if abs(above - below) > _LOPSIDED * (above + below) / 2 + rounding:
+            lopsided.append(f"{where}: {mean:g} ({low:g} to {high:g})")
+        if math.isfinite(cell.n):
+            cell.sd = float(spread_of_interval((above + below) / 2, cell.n, level))
+    if "sd" in value:
+        cell.sd = value["sd"]
+    elif "se" in value and math.isfinite(cell.n):
+        cell.sd = value["se"] * math.sqrt(cell.n)
+
+
+def _arm_columns(tables: Sequence[Table], arms: Any, name: str) -> tuple[str, ...]:
+    columns = tables[0].columns
+    missing = [c for c in ("endpoint",) if c not in columns]
+    if arms is None:
+        chosen = next(
+            (tuple(c for c in each if c in columns) for each in _ARM_COLUMNS if each[0] in columns),
+            (),
+        )
+        if not chosen:
+            missing.append("arm (or name the columns of the arms with arms=)")
+    else:
+        chosen = (arms,) if isinstance(arms, str) else tuple(arms)
+        missing += [c for c in chosen if c not in columns]
+    if not any(c in columns for c in ("geometric_mean", "mean", "events")):
+        missing.append("geometric_mean, mean or events")
+    if missing:
+        raise ValueError(
+            f"{name} lacks the column {' and the column '.join(missing)}. Its header has: "
+            f"{', '.join(columns)}."
+        )
+    return chosen
+
+
+def _arm_name(row: Mapping[str, str], columns: Sequence[str]) -> str:
+    parts = [row[c] for c in columns if c != "dose" and not is_missing(row[c])]
+    dose = row["dose"] if "dose" in columns else ""
+    return " + ".join(parts) + ("" if is_missing(dose) or dose == "full" else f" {dose}")
+
+
+def _choose(endpoints: Any, names: Sequence[str], name: str) -> dict[str, str]:
+    """File name -> name to use, in the order asked for."""
+    if endpoints is None:
+        return {each: each for each in names}
+    if isinstance(endpoints, str):
+        endpoints = [endpoints]
+    chosen: dict[str, str] = {}
+    for each in endpoints:
+        full = _match(each, names, "endpoints")
+        if full in chosen:
+            raise ValueError(f"endpoints names {full!r} twice; each is one objective.")
+        chosen[full] = endpoints[each] if isinstance(endpoints, Mapping) else full
+    if not chosen:
+        raise ValueError(f"endpoints is empty; {name} has: {', '.join(names)}.")
+    return chosen
+
+
+def _match(asked: str, names: Sequence[str], what: str) -> str:
+    """The one of `names` that is, or alone contains, `asked`."""
+    if asked in names:
+        return asked
+    holding = [name for name in names if asked.lower() in name.lower()]
+    if asked and len(holding) == 1:
+        return holding[0]
+    near = holding or get_close_matches(asked, names, n=1, cutoff=0.3)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    why = "is part of several names" if asked and holding else "is no endpoint"
+    raise ValueError(f"{what}={asked!r} {why}.{hint} There are: {', '.join(names)}.")
+
+
+def _check_assumed_n(n: Any) -> int:
+    return check_count(n, name="assumed_n", least=2, why="one participant shows no spread.")
+
+
+def _check_variance(variances: Mapping[str, float], endpoints: Sequence[str]) -> dict[str, float]:
+    checked = {}
+    for name, variance in variances.items():
+        if not isinstance(variance, (int, float)) or not 0 < variance < math.inf:
+            raise ValueError(
+                f"assumed_variance[{name!r}]={variance!r} must be a positive number: the variance "
+                f"of one outcome on its working scale (log for log-normal)."
+            )
+        checked[_match(name, endpoints, "assumed_variance")] = float(variance)
+    return checked
