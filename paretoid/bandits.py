@@ -68,7 +68,7 @@ class Bandit:
                 f"{', '.join(map(repr, self.objectives))}."
             )
         self.sign = np.where([name in self.minimize for name in self.objectives], -1.0, 1.0)
-        self.oriented = self.means * self.sign
+        self.oriented = self.means * self.sign + 0.0  # no -0.0
         self.noise_width = D
         for array in (self.means, self.scale, self.sign, self.oriented):
             array.setflags(write=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +47,12 @@ class Setting:
         )
 
 
+@lru_cache(maxsize=8)
+def _program(setting: Setting) -> Program:
+    """Built once for all chunks of a campaign; programs are read-only."""
+    return setting.program()
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Results of consecutive replications: (R, G) and (R, G, K) arrays."""
@@ -66,17 +74,20 @@ def generator(seed: int, key: tuple[int, ...]) -> np.random.Generator:
 
 def run_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]) -> Chunk:
     """The replications `keys`, on this thread. How noise is blocked changes no result."""
-    program = setting.program()
+    program = _program(setting)
     bandit, R = setting.bandit, len(keys)
     state = new_state(program, R)
     streams = [generator(seed, key) for key in keys]
     advance = setting.rule.kernel(program)
     running = np.arange(R)
     block = max(512, bandit.K * program.first)
+    width = bandit.noise_width
+    ahead = np.empty(max(_NOISE, R * 256 * width))  # one buffer: fresh pages cost more than noise
     while len(running):
-        most = max(_NOISE // (len(running) * bandit.noise_width), 256)
+        most = len(ahead) // (len(running) * width)
         left = program.max_samples - int(state.clock[running, TIME].min())
-        noise = np.empty((len(running), min(block, most, left), bandit.noise_width))
+        shape = len(running), min(block, most, left), width
+        noise = ahead[: math.prod(shape)].reshape(shape)
         for q, r in enumerate(running):
             bandit.fill(streams[r], noise[q])
         advance(program, state, running, noise)
