@@ -12,18 +12,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from paretoid._compile import inlined, kernel, sqrt
-from paretoid._kernel import (
+from paretoid._arms import (
     _arm_l,
     _arm_v,
-    _covered,
     _lower_rare,
     _observe,
-    _recommend,
     _refresh_arm,
     _rescale,
     _upper_rare,
 )
+from paretoid._compile import inlined, kernel, sqrt
+from paretoid._kernel import _covered, _recommend
 from paretoid._program import (
     AT_MOST,
     CONSTANT_OUTCOMES,

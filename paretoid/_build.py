@@ -75,7 +75,7 @@ def divisors(bandit: Bandit) -> FloatArray:
 @lru_cache(maxsize=16)
 def _tables(radius: Radius, K: int, D: int, delta: float) -> tuple[FloatArray, ...]:
     """(l, v, chi) by count; shared, so that every run and every test sees the same logarithms."""
-    from paretoid._kernel import _fill_tables
+    from paretoid._arms import _fill_tables
 
     chis, size = np.ones(1), _TABLE
     if isinstance(radius, UnknownScale):

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-_SOURCES = ("_baselines.py", "_compile.py", "_kernel.py", "_program.py", "_textbook.py")
+_SOURCES = ("_baselines.py", "_arms.py", "_compile.py", "_kernel.py", "_program.py", "_textbook.py")
 
 
 @lru_cache(maxsize=1)

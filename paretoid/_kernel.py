@@ -19,23 +19,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from paretoid._arms import (
+    _lower,
+    _lower_rare,
+    _observe,
+    _refresh_arm,
+    _rescale,
+    _upper,
+    _upper_rare,
+)
 from paretoid._compile import inlined, kernel, sqrt
 from paretoid._program import (
     AT_MOST,
-    BERNOULLI,
     CONSTANT_OUTCOMES,
     COVER,
     FINISHED,
-    GAUSSIAN,
-    KAUFMANN_KOOLEN,
     NEXT,
     OPTIMAL,
     OUT_OF_BUDGET,
     PENDING,
-    RESAMPLED,
     STATUS,
     TIME,
-    UNKNOWN_SCALE,
 )
 
 SLACK = 1.0 + 1e-12  # far above the rounding of a product, far below any difference that matters
@@ -44,180 +48,17 @@ WIDE = 24  # from this many arms on, margins are computed objective by objective
 
 
 @kernel
-def _arm_l(radius: Any, rho: Any, n: Any) -> Any:
-    """l(n) of one arm."""
-    if radius == KAUFMANN_KOOLEN:
-        return math.log(4.0 + math.log(n))
-    return math.log((n + rho) / rho)
-
-
-@kernel
-def _arm_v(radius: Any, rho: Any, chi: Any, chi_ratio: Any, n: Any) -> Any:
-    """v(n) of one arm with scale 1 (ss = 1 for UNKNOWN_SCALE)."""
-    if radius == KAUFMANN_KOOLEN:
-        return 4.0 / n
-    if radius == UNKNOWN_SCALE:
-        x = chi[int(n)] if n < len(chi) else n * chi_ratio
-        return (n + rho) / (n * n * x)
-    return (n + rho) / (n * n)
-
-
-@kernel
-def _fill_tables(
-    radius: Any, rho: Any, chi: Any, chi_ratio: Any, table_l: Any, table_v: Any
-) -> None:
-    """l(n) and v(n) for n = 1, 2, ...; index 0 is not used."""
-    for n in range(1, len(table_l)):
-        table_l[n] = _arm_l(radius, rho, float(n))
-        table_v[n] = _arm_v(radius, rho, chi, chi_ratio, float(n))
-
-
-@inlined
-def _observe(
-    kind: Any, location: Any, spread: Any, data: Any, starts: Any, arm: Any, noise: Any,
-    step: Any, counts: Any, sums: Any, ss: Any,
-) -> None:  # fmt: skip
-    """Draw one outcome of `arm` from row `step` of the noise; add it to counts, sums and ss."""
-    D = location.shape[1]
-    n = counts[arm] + 1
-    counts[arm] = n
-    row = 0
-    if kind == RESAMPLED:
-        size = starts[arm + 1] - starts[arm]
-        row = starts[arm] + min(int(noise[step, 0] * size), size - 1)
-    for d in range(D):
-        if kind == GAUSSIAN:
-            x = location[arm, d] + spread[arm, d] * noise[step, d]
-        elif kind == BERNOULLI:
-            x = spread[arm, d] if noise[step, d] < location[arm, d] else 0.0
-        else:
-            x = data[row, d]
-        old = sums[d, arm]
-        sums[d, arm] = old + x
-        if len(ss) > 0 and n > 1:
-            ss[d, arm] += (x - old / (n - 1)) * (x - (old + x) / n)
-
-
-@kernel
-def _pool_scale(counts: Any, ss: Any, inverse: Any) -> Any:
-    """Unknown scales, after the first samples: one over the pooled sd. False: constant outcomes."""
-    D, K = ss.shape
-    for d in range(D):
-        total, freedom = 0.0, 0.0
-        for i in range(K):
-            if ss[d, i] <= 0.0:
-                return False
-            total += ss[d, i]
-            freedom += float(counts[i] - 1)
-        inverse[d] = 1.0 / sqrt(total / freedom)
-    return True
-
-
-@kernel
-def _rescale(program: Any, state: Any, r: Any) -> Any:
-    """`_pool_scale` and eps in its units, once per run. False: constant outcomes."""
-    if program.radius != UNKNOWN_SCALE:
-        return True
-    if not _pool_scale(state.counts[r], state.ss[r], state.inverse[r]):
-        return False
-    for d in range(len(program.eps1)):
-        state.eps1[r, d] = program.eps1[d] * state.inverse[r, d]
-        for g in range(len(program.goal)):
-            state.eps2[r, g, d] = program.eps2[g, d] * state.inverse[r, d]
-    return True
-
-
-@inlined
-def _refresh_arm(
-    arm: Any, counts: Any, sums: Any, ss: Any, inverse: Any, factor: Any, terms: Any,
-    table_l: Any, table_v: Any, chi: Any, x: Any, l: Any, v: Any,
-) -> None:  # fmt: skip
-    """Mean, l and v of an arm after its count or sums changed; `terms` = radius, rho, ratio."""
-    D = len(x)
-    count = counts[arm]
-    n = float(count)
-    if count < len(table_l):
-        l[arm] = table_l[count]
-        unit = table_v[count]
-    else:
-        l[arm] = _arm_l(terms[0], terms[1], n)
-        unit = _arm_v(terms[0], terms[1], chi, terms[2], n)
-    for d in range(D):
-        x[d, arm] = sums[d, arm] / n * inverse[d]
-    if len(v) == 1 and len(ss) == 0:
-        v[0, arm] = unit * factor[arm, 0]
-        return
-    for d in range(D):
-        if len(ss) > 0:
-            v[d, arm] = ss[d, arm] * unit * (inverse[d] * inverse[d])
-        else:
-            v[d, arm] = factor[arm, d] * unit
-
-
-@inlined
-def _upper(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, credit: Any) -> Any:
-    """M+(i, j) - credit: the largest upper bound on mu_i - mu_j over objectives."""
-    D, wide = len(x), len(v) > 1
-    s = C + (l[i] + l[j])
-    best = -math.inf
-    if wide:
-        for d in range(D):
-            value = x[d, i] - x[d, j] - credit[d] + sqrt(s * (v[d, i] + v[d, j]))
-            if value > best:
-                best = value
-        return best
-    for d in range(D):
-        value = x[d, i] - x[d, j] - credit[d]
-        if value > best:
-            best = value
-    return best + sqrt(s * (v[0, i] + v[0, j]))
-
-
-@inlined
-def _lower(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, eps: Any) -> Any:
-    """max_d (L_ij^d + eps1^d)."""
-    D, wide = len(x), len(v) > 1
-    s = C + (l[i] + l[j])
-    best = -math.inf
-    if wide:
-        for d in range(D):
-            value = x[d, i] - x[d, j] + eps[d] - sqrt(s * (v[d, i] + v[d, j]))
-            if value > best:
-                best = value
-        return best
-    for d in range(D):
-        value = x[d, i] - x[d, j] + eps[d]
-        if value > best:
-            best = value
-    return best - sqrt(s * (v[0, i] + v[0, j]))
-
-
-# Called, not pasted, off the hot path: every paste costs a second of compilation.
-_upper_rare = kernel(_upper.py_func)  # type: ignore[attr-defined]
-_lower_rare = kernel(_lower.py_func)  # type: ignore[attr-defined]
-
-
-@kernel
-def _margins_of(x: Any, i: Any, sign: Any, shift: Any, out: Any) -> None:
-    """out[j] = max_d (sign (x_i - x_j) + shift): row i (sign 1) or column i (sign -1)."""
+def _margins_of(x: Any, i: Any, shift: Any, out: Any) -> None:
+    """out[j] = max_d (x_i^d - x_j^d + shift^d)."""
     D, K = x.shape
     row, c, e = x[0], x[0, i], shift[0]
-    if sign > 0:
-        for j in range(K):
-            out[j] = c - row[j] + e
-    else:
-        for j in range(K):
-            out[j] = row[j] - c + e
+    for j in range(K):
+        out[j] = c - row[j] + e
     for d in range(1, D):
         row, c, e = x[d], x[d, i], shift[d]
-        if sign > 0:
-            for j in range(K):
-                value = c - row[j] + e
-                out[j] = value if value > out[j] else out[j]
-        else:
-            for j in range(K):
-                value = row[j] - c + e
-                out[j] = value if value > out[j] else out[j]
+        for j in range(K):
+            value = c - row[j] + e
+            out[j] = value if value > out[j] else out[j]
 
 
 @inlined
@@ -315,9 +156,9 @@ def _scan_row(
                     low, low_at = value, j
         return top, at, low, low_at
 
-    _margins_of(x, i, 1, zero, m)
+    _margins_of(x, i, zero, m)
     if slack:
-        _margins_of(x, i, 1, eps, e)
+        _margins_of(x, i, eps, e)
     else:
         e = m
     low, low_at = _lower_rare(x, l, v, keep, i, guess, eps), guess
@@ -355,7 +196,7 @@ def _find_blocker(x: Any, l: Any, v: Any, keep: Any, eps: Any, i: Any, e: Any) -
     D, K = x.shape
     low, low_at = 0.0, -1
     if K >= WIDE and len(v) == 1:
-        _margins_of(x, i, 1, eps, e)
+        _margins_of(x, i, eps, e)
         start = 0
         while start < K:
             hits = 1

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from paretoid._arms import _arm_l, _arm_v, _observe, _rescale
 from paretoid._compile import kernel, sqrt
-from paretoid._kernel import _arm_l, _arm_v, _observe, _rescale
 from paretoid._program import (
     AT_MOST,
     CONSTANT_OUTCOMES,

@@ -9,6 +9,7 @@ import numpy as np
 
 from paretoid._program import BERNOULLI, GAUSSIAN, RESAMPLED
 from theory._checks import FloatArray, IntArray, as_means, check_choice, check_count
+from theory.units import as_scale
 
 
 def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]:
@@ -283,25 +284,6 @@ class ResampledBandit(Bandit):
         size = self._starts[arm + 1] - self._starts[arm]
         rows = np.minimum((noise[:, 0] * size).astype(np.int64), size - 1)
         return np.asarray(self.data[self._starts[arm] + rows])
-
-
-def as_scale(scale: Any, K: int, D: int) -> FloatArray:
-    """`scale` as a positive array that broadcasts to (K, D)."""
-    try:
-        array = np.array(scale, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"scale={scale!r} must be numbers: {error}.") from error
-    if array.shape not in ((), (D,), (K, D)):
-        raise ValueError(
-            f"scale has shape {array.shape}; it must be a scalar, ({D},) for one per objective, "
-            f"or ({K}, {D}) for one per arm and objective."
-        )
-    if not np.isfinite(array).all() or (array <= 0).any():
-        raise ValueError(
-            f"scale={scale!r} must be positive and finite: it is a standard deviation. An outcome "
-            f"without noise needs no bandit."
-        )
-    return array
 
 
 def _as_covariance(covariance: Any, D: int) -> FloatArray:

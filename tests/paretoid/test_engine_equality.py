@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid import _kernel, _textbook
+from paretoid import _arms, _kernel, _textbook
 from paretoid import _program as P
 from paretoid._build import build_program
 from paretoid._reference import reference_run
@@ -159,13 +159,11 @@ def test_tables_and_the_formulas_beyond_them_agree():
         program = build_program(bandit, [pt.ParetoSet()], pt.APE(), radius, 0.1, None)
         last = len(program.table_l) - 1
         for n in (last, last + 1, 10 * last):
-            l = _kernel._arm_l(program.radius, program.rho, float(n))
-            v = _kernel._arm_v(
-                program.radius, program.rho, program.chi, program.chi_ratio, float(n)
-            )
+            l = _arms._arm_l(program.radius, program.rho, float(n))
+            v = _arms._arm_v(program.radius, program.rho, program.chi, program.chi_ratio, float(n))
             expected_l, expected_v = radius.arm_terms(n, 2, 1, 0.1)
             np.testing.assert_allclose([l, v], [expected_l, expected_v], rtol=1e-14)
-        assert program.table_l[last] == _kernel._arm_l(program.radius, program.rho, float(last))
+        assert program.table_l[last] == _arms._arm_l(program.radius, program.rho, float(last))
 
 
 def test_an_engine_past_its_tables_still_equals_the_reference(monkeypatch):
