@@ -11,7 +11,7 @@ import pytest
 import paretoid as pt
 from validation.benchmarks import batching
 
-ROOT = Path(pt.__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
