@@ -146,7 +146,7 @@ def reference_path(
         _reference.decide = decide
     n = len(run.arms)
     arm = np.array(run.arms, dtype=np.int64)
-    outcome = np.empty((n, bandit.D))
+    outcome = np.zeros((n, bandit.D))  # a mutant may sample an arm that does not exist
     for i in range(bandit.K):
         outcome[arm == i] = bandit.outcome(i, noise[:n][arm == i]) * bandit.sign
     stops = tuple(None if stop is None else (stop[0], stop[1]) for stop in run.stops)
