@@ -80,7 +80,7 @@ def run_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]) -> C
     streams = [generator(seed, key) for key in keys]
     advance = setting.rule.kernel(program)
     running = np.arange(R)
-    block = max(512, bandit.K * program.first)
+    block = max(1024, bandit.K * program.first)
     width = bandit.noise_width
     ahead = np.empty(max(_NOISE, R * 256 * width))  # one buffer: fresh pages cost more than noise
     while len(running):
