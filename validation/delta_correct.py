@@ -211,7 +211,8 @@ def delta_correctness(
     bandits       one or several; the promise must hold on each, so each is tested by itself
     goal          what a right answer is; the default is `ParetoSet()`
     max_runs      runs on each bandit; fewer on one where the algorithm is found out
-    budget        samples one run may draw (`paretoid.simulate` draws up to twice ahead of need);
+    budget        samples one run may draw (`paretoid.simulate` draws up to twice ahead of need,
+                  and 1,024 at first);
                   one more raises `OutOfBudget` inside the algorithm
     seconds       a limit on each run's time, for one that loops without drawing; needs the main
                   thread and a system with timers. None: no limit
