@@ -39,6 +39,29 @@ class Bandit:
     arms, objectives    names
     minimize    objectives where less is better
     oriented    (K, D) means with minimised objectives negated: larger is better
+
+    >>> bandit = GaussianBandit(
+    ...     [[1.0, 3.0], [0.0, 2.0]], scale=[1.0, 0.5], arms=["A", "B"],
+    ...     objectives=["benefit", "harm"], minimize=["harm"],
+    ... )
+    >>> bandit
+    GaussianBandit(K=2, D=2, minimize=['harm'])
+    >>> bandit.oriented
+    array([[ 1., -3.],
+           [ 0., -2.]])
+    >>> bandit.index("B"), bandit.common_scale
+    (1, True)
+
+    All randomness enters as noise, (samples, noise_width), so an outcome can be checked by hand:
+
+    >>> noise = np.empty((1, bandit.noise_width))
+    >>> bandit.fill(np.random.default_rng(7), noise)
+    >>> bool((bandit.outcome(1, noise) == [0.0, 2.0] + noise * [1.0, 0.5]).all())
+    True
+    >>> location, spread, data, starts = bandit.kernel_terms()    # what the engine is told
+    >>> spread
+    array([[ 1. , -0.5],
+           [ 1. , -0.5]])
     """
 
     outcomes: ClassVar[int]

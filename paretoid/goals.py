@@ -25,7 +25,18 @@ def _show(eps: float | tuple[float, ...]) -> str:
 
 
 class Goal:
-    """What a run is after. `eps1` is common to all goals and alone steers the sampling."""
+    """What a run is after. `eps1` is common to all goals and alone steers the sampling.
+
+    >>> means = np.array([[2.0, 0.0], [0.0, 2.0], [1.5, -0.5]])
+    >>> ParetoSet().is_correct([True, True, False], means)
+    True
+    >>> ParetoSet().gaps(means, np.ones(2)), ParetoSet(eps1=1.0).gaps(means, np.ones(2))
+    (array([0.5, 2. , 0.5]), array([1., 2., 1.]))
+    >>> AtMost(k=4).check(K=3, D=2)    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: k=4 ...
+    """
 
     kind: int
     eps1: Any

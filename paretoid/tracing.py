@@ -32,6 +32,15 @@ class Run:
     Z1, Z2, index   (n,) the stopping statistics and min_j M+(b_t, j); NaN in the first rounds
     guarantee       "proved" or "heuristic", from the radius
     setting, seed   what it takes to repeat it
+
+    >>> from paretoid import GaussianBandit, run_once
+    >>> run = run_once(GaussianBandit([[4.0, 0.0], [0.0, 4.0]], arms=["A", "B"]), seed=1)
+    >>> run.answer, run.correct, run.guarantee
+    (array([ True,  True]), True, 'proved')
+    >>> run.stopping_time == len(run.arm) == int(run.pulls.sum())
+    True
+    >>> run.arm[:2]    # every arm once, to begin with
+    array([0, 1])
     """
 
     stopping_time: int

@@ -97,7 +97,16 @@ def claim_counts(K: int, D: int, union: str) -> tuple[int, int]:
 
 
 def levels(K: int, D: int, delta: float, union: str) -> tuple[float, float]:
-    """(alpha_keep, alpha_drop): `delta` shared out by `claim_counts`."""
+    """(alpha_keep, alpha_drop): `delta` shared out by `claim_counts`.
+
+    Three arms have three pairs, with two objectives six differences: delta/6 over pairs.
+
+    >>> keep, drop = levels(3, 2, 0.12, "pairs")
+    >>> round(keep, 6), round(drop, 6)
+    (0.02, 0.02)
+    >>> levels(3, 2, 0.12, "none")
+    (0.12, 0.12)
+    """
     delta = check_delta(delta)
     keep, drop = claim_counts(K, D, union)
     return delta / keep, delta / drop

@@ -31,7 +31,13 @@ from theory.calibration import UNIONS, C_g, C_g_approximate, claim_counts, level
 
 
 class Radius:
-    """What every radius declares; see the members for their mathematics."""
+    """What every radius declares; see the members for their mathematics.
+
+    >>> [radius.guarantee for radius in (Mixture(), UnknownScale(), Mixture(union="none"))]
+    ['proved', 'proved', 'heuristic']
+    >>> Mixture().needs_scale, UnknownScale().needs_scale
+    (True, False)
+    """
 
     needs_scale: ClassVar[bool] = True
     union: str
@@ -43,7 +49,21 @@ class Radius:
 
 
 class PairwiseRadius(Radius):
-    """A radius of the common form: two constants and two per-arm terms."""
+    """A radius of the common form: two constants and two per-arm terms.
+
+    By hand for two arms, one objective, delta = 0.1 and counts of 1: without a union
+    C = 2 log 10, l = log(31/30) and v = 31, so beta = sqrt((4.6052 + 0.0656) 62).
+
+    >>> radius = Mixture(rho=30.0, union="none")
+    >>> radius.first_count(2, 1, 0.1)
+    1
+    >>> C_keep, C_drop = radius.constants(2, 1, 0.1)
+    >>> l, v = radius.arm_terms(1, 2, 1, 0.1)
+    >>> round(C_keep, 4), round(float(l), 4), float(v)
+    (4.6052, 0.0328, 31.0)
+    >>> round(float(radius.half_width(1, 1, 2, 1, 0.1)), 3)
+    17.017
+    """
 
     def constants(self, K: int, D: int, delta: float) -> tuple[float, float]:
         """(C_keep, C_drop) for K arms, D objectives and error probability delta."""
@@ -241,7 +261,11 @@ class UnknownScale(PairwiseRadius):
         return 2 * math.log(1 / ((1 - self.w) * keep)), 2 * math.log(1 / ((1 - self.w) * drop))
 
     def threshold(self, K: int, D: int, delta: float) -> float:
-        """log(K D/(w delta)): the level at which each variance is bounded."""
+        """log(K D/(w delta)): the level at which each variance is bounded.
+
+        >>> round(UnknownScale(w=0.1).threshold(20, 3, 0.1), 4)    # log 6000
+        8.6995
+        """
         streams = 1 if self.union == "none" else K * D
         return math.log(streams / (self.w * check_delta(delta)))
 
@@ -327,8 +351,18 @@ class SingleArm(Radius):
     t is the number of samples so far. The only radius with a bound on the *expected* stopping
     time; wide in practice.
 
-    >>> SingleArm().guarantee
+    K = 2, D = 1, delta = 0.05: log(5 K D/(2 delta)) = log 100, and at t = 10 with 2 and 8 samples
+    beta = sqrt(log 10^6) (1 + 1/2).
+
+    >>> radius = SingleArm()
+    >>> radius.guarantee
     'proved'
+    >>> round(radius.constant(2, 1, 0.05) / math.log(10), 12)
+    2.0
+    >>> round(float(radius.growth(10, 2, 1, 0.05)) / math.log(10), 12)
+    6.0
+    >>> round(float(radius.half_width(2, 8, 10, 2, 1, 0.05)), 4)
+    5.5754
     """
 
     @property

@@ -21,7 +21,18 @@ from theory.radii import Radius, _counts
 
 
 class ArmRadius(Radius):
-    """Half-width of the confidence interval on one arm's mean, at all times together."""
+    """Half-width of the confidence interval on one arm's mean, at all times together.
+
+    For one sample and rho = 1 at level 0.01: C = 2 log 100, l = log 2, v = 2, and
+    w = sqrt((C + l) v).
+
+    >>> radius = ArmMixture(rho=1.0)
+    >>> l, v = radius.arm_terms(1)
+    >>> round(radius.constant(0.01), 4), round(float(l), 4), float(v)
+    (9.2103, 0.6931, 2.0)
+    >>> round(float(radius.half_width(1, 0.01)), 3)
+    4.451
+    """
 
     def constant(self, alpha: float) -> float:
         """C at level alpha."""

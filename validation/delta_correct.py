@@ -90,6 +90,17 @@ class Verdict:
     certified   passed, and every sequential upper bound is at most delta
     records     one `BanditRecord` per bandit
     faults      the first of each kind on each bandit, with its seed
+
+    >>> import numpy as np, paretoid as pt
+    >>> def oracle(bandit, delta, seed):
+    ...     return np.array([False, True]), 0
+    >>> verdict = delta_correctness(oracle, pt.GaussianBandit([[0.0], [1.0]]), max_runs=53)
+    >>> verdict.passed, verdict.certified, verdict.runs, verdict.errors
+    (True, True, 53, 0)
+    >>> verdict.upper <= 0.1
+    True
+    >>> print(verdict.summary().splitlines()[0])
+    oracle, ParetoSet(eps1=0): certified: P(wrong) <= delta=0.1
     """
 
     algorithm: str

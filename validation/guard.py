@@ -17,7 +17,17 @@ from theory._checks import FloatArray, check_count
 
 
 class OutOfBudget(BaseException):
-    """Raised inside an algorithm that draws more than its budget; no `except Exception` eats it."""
+    """Raised inside an algorithm that draws more than its budget; no `except Exception` eats it.
+
+    >>> import numpy as np, paretoid as pt, validation
+    >>> def endless(bandit, delta, seed):
+    ...     while True:
+    ...         bandit.sample(0, 100, seed)
+    >>> bandit = pt.GaussianBandit([[0.0], [1.0]])
+    >>> verdict = validation.delta_correctness(endless, bandit, budget=1000, max_runs=2)
+    >>> verdict.faults[0].kind, verdict.faults[0].detail
+    ('unfinished', 'it drew more than its budget of 1000 samples')
+    """
 
 
 def guarded(bandit: Bandit, budget: int) -> Any:

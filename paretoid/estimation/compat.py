@@ -59,14 +59,35 @@ def annotate(fit: Any, attributes: dict[str, Any]) -> None:
 
 
 def save_fit(fit: Any, path: str | Path) -> None:
-    """Write a fit as netCDF."""
+    """Write a fit as netCDF.
+
+    >>> import tempfile
+    >>> from paretoid.estimation import fit, load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_fit(posterior, Path(folder) / "fit.nc")
+    ...     sorted(path.name for path in Path(folder).iterdir())
+    ['fit.nc']
+    """
     group(fit, "posterior")
     with quiet():
         fit.to_netcdf(str(path), engine="h5netcdf")
 
 
 def load_fit(path: str | Path) -> Any:
-    """Read a fit written by `save_fit`, under either version of ArviZ."""
+    """Read a fit written by `save_fit`, under either version of ArviZ.
+
+    >>> import tempfile
+    >>> from paretoid.estimation import fit, load_trial, plug_in_bandit
+    >>> trial = load_trial("covboost-groupB")
+    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_fit(posterior, Path(folder) / "fit.nc")
+    ...     again = load_fit(Path(folder) / "fit.nc")
+    ...     bool((plug_in_bandit(again).means == plug_in_bandit(posterior).means).all())
+    True
+    """
     if not Path(path).is_file():
         raise ValueError(f"{path} is no file; save_fit(fit, path) writes one.")
     with quiet():

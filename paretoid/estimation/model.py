@@ -69,6 +69,13 @@ def build_model(
 
     `priors` maps mu, log_sigma, spread or probability to a function of (name, dims) that makes
     the variable, for instance `lambda name, dims: pm.Flat(name, dims=dims)`.
+
+    >>> from paretoid.estimation import load_trial
+    >>> model = build_model(load_trial("covboost-groupB"), "pooled")
+    >>> sorted(each.name for each in model.free_RVs)
+    ['log_sigma', 'mu']
+    >>> [name for name in model.coords if len(model.coords[name]) == 8]    # eight arms
+    ['arm']
     """
     _check_trial(trial)
     check_choice(variances, VARIANCES, name="variances", why=_WHY_VARIANCES)
@@ -234,7 +241,16 @@ def _check_priors(priors: Mapping[str, Prior] | None) -> Mapping[str, Prior]:
 
 
 class FitError(ValueError):
-    """The sampler did not explore the posterior well enough to be believed."""
+    """The sampler did not explore the posterior well enough to be believed.
+
+    >>> from paretoid.estimation import load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> try:
+    ...     fit(trial, "pooled", draws=10, tune=10, chains=2, cores=1)
+    ... except FitError as error:
+    ...     print(str(error)[:28])
+    the fit is not to be trusted
+    """
 
 
 def fit(
@@ -256,6 +272,13 @@ def fit(
     InferenceData under ArviZ 0.x, DataTree under ArviZ 1. Raises `FitError` on divergences,
     r_hat above 1.01 or fewer than 100 effective draws per chain, unless `accept_problems` is
     set: then they stand in the posterior's attribute `paretoid_problems`.
+
+    >>> from paretoid.estimation import load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
+    >>> mu = posterior["posterior"]["mu"].mean(("chain", "draw"))
+    >>> bool((abs(mu.values - trial.mean) < 0.05).all())    # the data outweigh the prior
+    True
     """
     for name, value, least in (("draws", draws, 10), ("tune", tune, 10), ("chains", chains, 2)):
         why = "r_hat compares chains." if name == "chains" else "NUTS needs some to go by."
@@ -390,7 +413,16 @@ def prior_check(
     draws: int = 500,
     seed: int = 1,
 ) -> xr.Dataset:
-    """What the model expects a paper to report before seeing it, beside what was reported."""
+    """What the model expects a paper to report before seeing it, beside what was reported.
+
+    The result is laid out as that of `posterior_check`. A prior that had to be surprised by the
+    published numbers would show tail probabilities at 0 or 1:
+
+    >>> from paretoid.estimation import load_trial
+    >>> found = prior_check(load_trial("covboost-groupB"), draws=200)
+    >>> bool(found.tail_probability.min() > 0) and bool(found.tail_probability.max() < 1)
+    True
+    """
     check_count(draws, name="draws", why="quantiles need draws.")
     pm = import_pymc()
     with quiet(), build_model(trial, variances, priors=priors) as model:
@@ -405,6 +437,12 @@ def posterior_check(fit: Any, *, seed: int = 1) -> xr.Dataset:
     5%, 50% and 95% quantiles `expected` of what a repetition of the trial would report, and
     `tail_probability`, the share of repetitions at or below the reported value: near 0 or 1 the
     model does not reproduce that number. NaN where nothing was reported.
+
+    >>> from paretoid.estimation import load_trial
+    >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
+    >>> means = posterior_check(posterior).tail_probability.sel(statistic="mean")
+    >>> bool((abs(means - 0.5) < 0.2).all())    # every published mean is quite expected
+    True
     """
     trial = trial_of(fit)
     pm = import_pymc()

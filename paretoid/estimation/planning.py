@@ -67,6 +67,13 @@ def posterior_bandits(fit: Any, n: int) -> list[Bandit]:
     """`n` instances, draws spread evenly over the posterior; log outcomes where log-normal.
 
     Gaussian with a scale per arm and endpoint, or Bernoulli where all endpoints are binary.
+
+    >>> from paretoid.estimation import fit, load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
+    >>> bandits = posterior_bandits(posterior, 3)
+    >>> bandits[0].means.shape, bool((bandits[0].means != bandits[1].means).any())
+    ((8, 3), True)
     """
     means, scales = posterior_draws(fit)
     n = check_count(n, name="n", most=len(means), why="each instance is a draw of the posterior.")
@@ -76,7 +83,15 @@ def posterior_bandits(fit: Any, n: int) -> list[Bandit]:
 
 
 def plug_in_bandit(fit: Any) -> Bandit:
-    """The instance at the posterior means, with root mean square scales."""
+    """The instance at the posterior means, with root mean square scales.
+
+    >>> from paretoid.estimation import fit, load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
+    >>> bandit = plug_in_bandit(posterior)
+    >>> bandit.objectives, bool((abs(bandit.means - trial.mean) < 0.05).all())
+    (('IgG', 'NT50 wild-type', 'NT50 delta'), True)
+    """
     means, scales = posterior_draws(fit)
     return _bandit(trial_of(fit), means.mean(axis=0), np.sqrt((scales**2).mean(axis=0)))
 
@@ -124,6 +139,15 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     The error comes from the means of twenty batches per chain, which sees autocorrelation, and
     is never below that of independent draws with one success and one failure added: a share of
     0 or 1 is no certainty.
+
+    >>> from paretoid.estimation import fit, load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
+    >>> found = pareto_probability(posterior, fold=1.5)
+    >>> [str(arm) for arm in found.arm[found.optimal.values > 0.9].values]
+    ['BNT/BNT + BNT']
+    >>> bool((found.near_optimal >= found.optimal).all())    # a margin only adds arms
+    True
     """
     import xarray as xr
 
@@ -205,6 +229,15 @@ def plan(
     characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian outcomes,
     no margin. Attributes say in words what the guarantee and the bounds rest on, which
     assumptions were made and which arms tie.
+
+    >>> from paretoid.estimation import fit, load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
+    >>> planned = plan(posterior, AtMost(1), fold=1.5, draws=20, replications=5)
+    >>> bool((planned.assurance.diff("samples") >= 0).all())    # more participants, more assurance
+    True
+    >>> planned.attrs["guarantee_in_words"][:49]
+    'A wrong answer has probability at most 0.1 if (lo'
     """
     import xarray as xr
 

@@ -41,6 +41,28 @@ class TrialSummary:
     minimize    endpoints where less is better
     assumed_n   stands in where n was not reported; None: nothing is assumed
     assumed_variance   per endpoint, working scale, where no interval was reported
+
+    >>> from paretoid.estimation import load_trial
+    >>> trial = load_trial("covboost-groupB")
+    >>> trial
+    TrialSummary(8 arms x 3 endpoints)
+    >>> trial.match(["delta"])    # a part that one name alone has
+    ('NT50 delta',)
+    >>> two = trial.select(["IgG", "NT50 wild-type"])
+    >>> two.endpoints, two.mean.shape
+    (('IgG', 'NT50 wild-type'), (8, 2))
+    >>> TrialSummary.from_json(two.to_json()).endpoints == two.endpoints
+    True
+
+    What a paper leaves out is assumed by name only, and said with every result:
+
+    >>> trial.assumptions
+    ()
+    >>> assumed = trial.assuming(variance={"IgG": 0.7})
+    >>> assumed.assumptions[0][:44]
+    'The variance of IgG is assumed to be 0.7 in '
+    >>> bool(trial.known_spread.all()), bool((trial.counts == trial.n).all())
+    (True, True)
     """
 
     arms: tuple[str, ...]
@@ -89,6 +111,15 @@ class TrialSummary:
         Columns: endpoint, n, and geometric_mean with ci_lower, ci_upper; or mean with sd, se or
         ci_lower, ci_upper; or events. Optional: unit, scale, source. All problems are reported
         at once, with the row numbers that a spreadsheet shows.
+
+        >>> import tempfile
+        >>> lines = ["arm,endpoint,n,mean,sd", "A,pain,40,3.0,1.5", "B,pain,40,2.0,1.5"]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "mine.csv"
+        ...     _ = path.write_text("\\n".join(lines))
+        ...     trial = TrialSummary.read_csv(path, minimize=["pain"])
+        >>> trial.arms, trial.scales, trial.mean.ravel()
+        (('A', 'B'), ('normal',), array([3., 2.]))
         """
         table = read_table(path)
         return summary_of([table], str(path), arms=arms, endpoints=endpoints, scale=scale,

@@ -15,7 +15,25 @@ Advance = Callable[[Any, Any, Any, Any], None]
 
 
 class Rule:
-    """Which arm next. A new rule is one file here and one kernel with the signature `Advance`."""
+    """Which arm next. A new rule is one file here and one kernel with the signature `Advance`.
+
+    >>> from paretoid import APE, LUCB, GaussianBandit, ParetoSet, RoundRobin, run_once, simulate
+    >>> bandit = GaussianBandit([[2.0, 0.0], [0.0, 2.0]])
+    >>> bool(simulate(bandit, ParetoSet(), rule=RoundRobin(), replications=3).correct.all())
+    True
+    >>> LUCB().both, APE().both    # are two arms sampled before the next test?
+    (True, False)
+    >>> LUCB().check(bandit, [ParetoSet()], LUCB.default_radius)    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: rule=LUCB() looks for the best arm, ...
+
+    The loop itself is a kernel that the engine asks for:
+
+    >>> program = run_once(bandit).setting.program()
+    >>> callable(APE().kernel(program)), callable(RoundRobin().kernel(program))
+    (True, True)
+    """
 
     @property
     def both(self) -> bool:

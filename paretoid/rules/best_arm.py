@@ -19,6 +19,13 @@ class BestArmRule(Rule):
     It serves `AtMost(1, eps1)`, one arm within eps1 of the best, and `ParetoSet()`, which for one
     objective is the best arm. A lower bound is used at level `levels(K, delta)[0]`, an upper
     bound at level `levels(K, delta)[1]`.
+
+    >>> from paretoid import LUCB, GaussianBandit, simulate
+    >>> runs = simulate(GaussianBandit([[0.0], [3.0]]), rule=LUCB(), replications=5)
+    >>> runs.answer.values.sum(axis=(0, 1))
+    array([0, 5])
+    >>> BestArmRule().levels(5, 0.1)
+    (0.02, 0.02)
     """
 
     default_radius: ClassVar[ArmRadius] = ArmMixture()

@@ -41,6 +41,15 @@ class Reproduction:
     data        configuration: raw results, as in the netCDF file's groups
     netcdf, csv, picture    the files written
     seconds     time spent computing; configurations found on disk cost none
+
+    >>> import io, tempfile
+    >>> from rich.console import Console
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = reproduce(
+    ...         "cover-fixed", replications=2, out=folder, console=Console(file=io.StringIO())
+    ...     )
+    ...     made.csv.name, made.netcdf.is_file(), made.picture.suffix
+    ('cover-fixed-2-seed1.csv', True, '.png')
     """
 
     name: str
@@ -70,6 +79,12 @@ def reproduce(
 
     Writes a netCDF file with one group for each configuration, a CSV table, a PNG picture, and
     prints the table to `console`.
+
+    >>> reproduce("tabel1")
+    Traceback (most recent call last):
+        ...
+    ValueError: no experiment 'tabel1'. Did you mean 'table1'? There are: table1, covboost, \
+cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     """
     if name not in EXPERIMENTS:
         near = get_close_matches(str(name), EXPERIMENTS, n=1, cutoff=0.4)
