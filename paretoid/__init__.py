@@ -4,6 +4,7 @@ Importing this loads NumPy and nothing heavy; Numba, xarray and the rest come wh
 """
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+from paretoid.campaign import Campaign, CampaignError, open_campaign
 from paretoid.explorer import Allocation, Explorer
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.instances import INSTANCES, load_instance
@@ -17,7 +18,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "APE", "INSTANCES", "LUCB", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit",
-    "Cover", "Explorer", "GaussianBandit", "Goal", "IteratedLogarithm", "KaufmannKoolen", "LUCBpp",
-    "Mixture", "ParetoSet", "Radius", "ResampledBandit", "RoundRobin", "Rule", "Run", "SingleArm",
-    "UGapEc", "UniformElimination", "UnknownScale", "load_instance", "run_once", "simulate",
+    "Campaign", "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "IteratedLogarithm",
+    "KaufmannKoolen", "LUCBpp", "Mixture", "ParetoSet", "Radius", "ResampledBandit", "RoundRobin",
+    "Rule", "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "load_instance",
+    "open_campaign", "run_once", "simulate",
 ]  # fmt: skip

@@ -20,15 +20,21 @@ _SOURCES = ("_baselines.py", "_arms.py", "_compile.py", "_kernel.py", "_program.
 
 
 @lru_cache(maxsize=1)
-def cache_directory() -> Path | None:
-    """A writable directory for compiled kernels, or None: then every process compiles anew."""
+def kernel_digest() -> str:
+    """A hash of every kernel source."""
     digest = hashlib.sha256()
     for name in _SOURCES:
         digest.update((Path(__file__).parent / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def cache_directory() -> Path | None:
+    """A writable directory for compiled kernels, or None: then every process compiles anew."""
     configured = os.environ.get("NUMBA_CACHE_DIR")
     try:
         base = Path(configured) if configured else _user_cache() / "paretoid"
-        directory = base / digest.hexdigest()[:16]
+        directory = base / kernel_digest()
         directory.mkdir(parents=True, exist_ok=True)
         probe = directory / f"probe-{os.getpid()}"
         probe.touch()

@@ -1,4 +1,4 @@
-"""Refuse problems that no number of samples, or no thinkable one, can settle."""
+"""How long will it take? Refuse problems that no thinkable number of samples can settle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.goals import Goal, ParetoSet
+from paretoid.goals import AtMost, Goal, ParetoSet
 from theory._checks import FloatArray
 from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 from theory.sharp_bound import samples_to_separate
@@ -24,11 +24,7 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
     to, others by `KaufmannKoolen`: only hopeless problems are refused.
     """
     divisor = bandit.scale.max(axis=0)
-    judge: PairwiseRadius = KaufmannKoolen()
-    if isinstance(radius, UnknownScale):
-        judge = Mixture(radius.rho, radius.union)
-    elif isinstance(radius, PairwiseRadius):
-        judge = radius
+    judge = _judge(radius)
     enough = _enough(judge, bandit.K, bandit.D, delta)
     for eps1 in {goal.eps1 for goal in goals}:  # no goal has smaller gaps than ParetoSet(eps1)
         if ParetoSet(eps1).gaps(bandit.oriented, divisor).min() > enough:
@@ -36,6 +32,40 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
         for goal in goals:
             if goal.eps1 == eps1:
                 _refuse(bandit, goal, goal.gaps(bandit.oriented, divisor), judge, delta)
+
+
+def _judge(radius: Radius) -> PairwiseRadius:
+    """The radius whose sharp bound stands for that of `radius`."""
+    if isinstance(radius, UnknownScale):
+        return Mixture(radius.rho, radius.union)
+    return radius if isinstance(radius, PairwiseRadius) else KaufmannKoolen()
+
+
+def expected_samples(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta: float) -> float:
+    """About the sharp bound on the samples of a stream that serves `goals`; inf for ties.
+
+    Good enough to say which of two streams is longer: the bound of the hardest goal, its widths
+    inverted by interpolation, which is within a few percent of `theory.sample_bound`.
+    """
+
+    def most(goal: Goal) -> float:
+        return goal.k if isinstance(goal, AtMost) else np.inf
+
+    gaps = max(goals, key=most).gaps(bandit.oriented, bandit.scale.max(axis=0))
+    counts, widths = _widths(_judge(radius), bandit.K, bandit.D, delta)
+    with np.errstate(divide="ignore"):
+        needed = np.exp(np.interp(-np.log(gaps), -widths, counts))
+    return float("inf") if gaps.min() <= 0 else float(needed.sum())
+
+
+@lru_cache(maxsize=64)
+def _widths(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[FloatArray, FloatArray]:
+    """(log n, log of beta_keep + beta_drop at n) for n = 1, 2, 4, ..."""
+    n = 2.0 ** np.arange(50)
+    width = np.zeros(len(n))
+    for drop in (False, True):
+        width += radius.half_width(n, n, K, D, delta, drop=drop)
+    return np.log(n), np.log(width)
 
 
 @lru_cache(maxsize=64)

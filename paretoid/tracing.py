@@ -8,9 +8,10 @@ import numpy as np
 
 from paretoid import _program as P
 from paretoid.bandits import Bandit
+from paretoid.chunk import generator
 from paretoid.goals import Goal
 from paretoid.rules import APE, Rule
-from paretoid.simulation import Setting, check_setting, generator
+from paretoid.setting import Setting, check_setting
 from theory._checks import BoolArray, FloatArray, IntArray, check_count
 from theory.radii import Radius
 

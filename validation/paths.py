@@ -11,9 +11,11 @@ import numpy as np
 from paretoid import _reference
 from paretoid._program import Program
 from paretoid.bandits import Bandit
+from paretoid.chunk import generator
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE, Rule
-from paretoid.simulation import Setting, check_setting, generator, simulate
+from paretoid.setting import Setting, check_setting
+from paretoid.simulation import simulate
 from paretoid.tracing import run_once
 from theory._checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count
 from theory.radii import Radius

@@ -12,7 +12,7 @@ import numpy as np
 from paretoid.bandits import GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE
-from paretoid.simulation import _as_goals
+from paretoid.setting import as_goals
 from theory._checks import as_epsilon, check_choice, check_count, check_delta
 from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 
@@ -79,7 +79,7 @@ class Design:
                 f"rule={rule!r} must be APE(): an Explorer proposes arms by APE. Allocations of "
                 f"another rule can be told with unplanned=True; the guarantee holds for any rule."
             )
-        self.goals = _as_goals(ParetoSet() if goal is None else goal, self.bandit)
+        self.goals = as_goals(ParetoSet() if goal is None else goal, self.bandit)
         if len({tuple(as_epsilon(each.eps1, D)) for each in self.goals}) > 1:
             raise ValueError(
                 f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "

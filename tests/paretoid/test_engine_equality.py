@@ -11,7 +11,8 @@ from paretoid import _arms, _kernel, _textbook
 from paretoid import _program as P
 from paretoid._build import build_program
 from paretoid._reference import reference_run
-from paretoid.simulation import generator, streams_of
+from paretoid.chunk import generator
+from paretoid.setting import streams_of
 
 RADII = [
     pt.Mixture(),

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import paretoid as pt
 from paretoid._build import build_program
 from paretoid._reference import intervals, outcome, reference_run
+from paretoid.chunk import generator
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Data, Inference
-from paretoid.simulation import generator
 
 RADII = [
     pt.Mixture(),

@@ -9,7 +9,9 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid import simulation
+from paretoid import chunk
+from paretoid.campaign import tiles
+from paretoid.setting import Setting, streams_of
 
 BANDIT = pt.GaussianBandit(
     [[1.0, 0.0], [0.0, 1.0], [0.4, 0.4], [-0.5, -0.2]],
@@ -61,8 +63,11 @@ def test_workers_executors_and_chunks_change_nothing(monkeypatch):
         xr.testing.assert_identical(
             whole, pt.simulate(BANDIT, GOALS, replications=20, seed=1, executor=processes)
         )
-    monkeypatch.setattr(simulation, "_CHUNK", 3)
-    monkeypatch.setattr(simulation, "_NOISE", 100)
+    monkeypatch.setattr(tiles, "_CHUNK", 3)
+    monkeypatch.setattr(tiles, "_LONGEST", 0.001)
+    monkeypatch.setattr(tiles, "_SHORTEST", 0.0)
+    monkeypatch.setattr(tiles, "_SLICE", 1e-5)
+    monkeypatch.setattr(chunk, "_NOISE", 100)
     xr.testing.assert_identical(whole, pt.simulate(BANDIT, GOALS, replications=20, seed=1))
 
 
@@ -95,11 +100,11 @@ def test_the_stream_is_the_prescribed_one():
     )
     single = pt.simulate([BANDIT, BANDIT], GOALS[0], replications=1, seed=7)
     stream = np.random.Generator(np.random.SFC64(np.random.SeedSequence(7, spawn_key=(1, 0))))
-    chunk = simulation.run_chunk(
-        simulation.Setting(BANDIT, (GOALS[0],), pt.APE(), pt.Mixture(), 0.1, None), 7, [(1, 0)]
+    alone = chunk.run_chunk(
+        Setting(BANDIT, (GOALS[0],), pt.APE(), pt.Mixture(), 0.1, None), 7, [(1, 0)]
     )
-    assert single.stopping_time.values[1, 0, 0] == chunk.stopping_time[0, 0]
-    assert stream.random() == simulation.generator(7, (1, 0)).random()
+    assert single.stopping_time.values[1, 0, 0] == alone.stopping_time[0, 0]
+    assert stream.random() == chunk.generator(7, (1, 0)).random()
 
 
 def test_goals_are_read_off_one_stream_only_when_they_share_eps1():
@@ -108,7 +113,7 @@ def test_goals_are_read_off_one_stream_only_when_they_share_eps1():
     for g, goal in enumerate(GOALS):
         alone = pt.simulate(BANDIT, goal, replications=6, seed=3)
         xr.testing.assert_equal(together.isel(goal=[g]), alone)
-    assert simulation.streams_of(GOALS, 2) == [[2, 0, 1], [3]]
+    assert streams_of(GOALS, 2) == [[2, 0, 1], [3]]
 
 
 def test_tau_is_monotone_in_k_and_eps2_on_one_stream():

@@ -30,8 +30,9 @@ import numpy as np
 
 import paretoid as pt
 from paretoid import _program as P
+from paretoid.chunk import generator
 from paretoid.rules import BestArmRule
-from paretoid.simulation import Setting, generator
+from paretoid.setting import Setting
 
 FLOOR = 6.25
 SAMPLES = 400_000

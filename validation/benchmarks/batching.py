@@ -29,10 +29,10 @@ import time
 import numpy as np
 
 import paretoid as pt
+from paretoid.chunk import generator
 from paretoid.explorer.choice import choose
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Data, Inference
-from paretoid.simulation import generator
 from theory._checks import FloatArray
 
 GOALS: list[pt.Goal] = [pt.AtMost(1), pt.AtMost(2), pt.ParetoSet()]

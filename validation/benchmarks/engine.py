@@ -26,8 +26,8 @@ import numpy as np
 import paretoid as pt
 from paretoid import _program as P
 from paretoid._build import build_program
+from paretoid.chunk import generator
 from paretoid.endless import refuse_endless
-from paretoid.simulation import generator
 
 #: K, D, rounds of the engine, rounds of the textbook, promised ratio
 SIZES = [

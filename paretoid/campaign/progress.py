@@ -1,0 +1,81 @@
+"""What a long campaign tells while it runs: a Rich bar on a terminal, else a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+#: seconds between two lines when standard error is no terminal
+_PAUSE = 10.0
+
+
+class Progress:
+    """Runs, samples per second, time left, censored runs; on standard error.
+
+    The time left is that of the bounds: the rate at which expected seconds have been worked off
+    so far, applied to those that remain.
+    """
+
+    def __init__(self, shown: bool, runs: int, seconds: float) -> None:
+        self.shown, self.runs, self.seconds = shown, runs, seconds
+        self.done = self.samples = self.censored = 0
+        self.worked = 0.0
+        self._bar: Any = None
+
+    def __enter__(self) -> Progress:
+        self.began = self.last = time.monotonic()
+        if self.shown and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                BarColumn(bar_width=None), TextColumn("{task.description}"),
+                console=Console(stderr=True),
+            )  # fmt: skip
+            self._bar.start()
+            self._task = self._bar.add_task(str(self), total=max(self.seconds, 1e-9))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        elif self.shown:
+            self._line()
+
+    def advance(self, runs: int, samples: int, censored: int, seconds: float) -> None:
+        """Some runs ended, or a long one was continued; `seconds` is what was expected of it."""
+        self.done += runs
+        self.samples += samples
+        self.censored += censored
+        self.worked += seconds
+        now = time.monotonic()
+        if self._bar is not None:
+            self._bar.update(self._task, description=str(self), completed=self.worked)
+        elif self.shown and now - self.last >= _PAUSE:
+            self.last = now
+            self._line()
+
+    def __str__(self) -> str:
+        took = max(time.monotonic() - self.began, 1e-9)
+        text = f"{self.done:,}/{self.runs:,} runs, {self.samples / took:.2g} samples/s"
+        if self.censored:
+            text += f", {self.censored:,} censored"
+        if self.done < self.runs and self.worked > 0:
+            text += f", {_clock(took * (self.seconds / self.worked - 1))} left"
+        return text
+
+    def _line(self) -> None:
+        print(f"paretoid: {self}", file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    """Hours, minutes, seconds.
+
+    >>> _clock(4000), _clock(75), _clock(3)
+    ('1:06:40', '1:15', '0:03')
+    """
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
