@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import paretoid as pt
+from paretoid import plots
 from paretoid.explorer import Status
 
 # The truth, which the trial does not know: log IgG and log T-cell responses of five boosters.
@@ -97,41 +98,11 @@ def run(folder: Path, seed: int = 1) -> tuple[list[tuple[int, Status]], pt.Explo
 
 def plot(weeks: list[tuple[int, Status]], path: Path, best: str = "m1273") -> None:
     """The intervals on `best` minus each other booster, week by week."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    arms = list(BOOSTERS)
-    i = arms.index(best)
-    others = [j for j in range(len(arms)) if j != i]
-    days = [day for day, _ in weeks]
-    figure, axes = plt.subplots(
-        len(OBJECTIVES), len(others), figsize=(12, 5.5), sharex=True, sharey="row"
-    )
-    for d, objective in enumerate(OBJECTIVES):
-        for column, j in enumerate(others):
-            axis = axes[d, column]
-            low = np.array([status.lower[i, j, d] for _, status in weeks])
-            high = np.array([status.upper[i, j, d] for _, status in weeks])
-            shown = np.isfinite(low)
-            axis.fill_between(
-                np.array(days)[shown], low[shown], high[shown], alpha=0.3, color=f"C{d}", lw=0
-            )
-            truth = BOOSTERS[best][d] - BOOSTERS[arms[j]][d]
-            axis.axhline(truth, color=f"C{d}", lw=1)
-            axis.axhline(0, color="black", lw=0.8, ls=":")
-            axis.set_xlim(0, days[-1])
-            axis.set_ylim(-5, 8)
-            if d == 0:
-                axis.set_title(f"{best} minus {arms[j]}")
-            else:
-                axis.set_xlabel("day")
-        axes[d, 0].set_ylabel(f"{objective} (log)")
+    others = [arm for arm in BOOSTERS if arm != best]
+    panels = plots.intervals(weeks, best, others, truth=list(BOOSTERS.values()), time="day")
+    figure = panels[0, 0].get_figure()
     figure.suptitle("Intervals close as results come in: IgG after 2 weeks, T cells after 4 to 8")
-    figure.tight_layout()
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def main(arguments: list[str]) -> None:

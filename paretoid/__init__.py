@@ -3,6 +3,7 @@
 Importing this loads NumPy and nothing heavy; Numba, xarray and the rest come when first needed.
 """
 
+from paretoid import plots
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
 from paretoid.campaign import Campaign, CampaignError, open_campaign
 from paretoid.explorer import Allocation, Explorer
@@ -21,5 +22,5 @@ __all__ = [
     "Campaign", "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "IteratedLogarithm",
     "KaufmannKoolen", "LUCBpp", "Mixture", "ParetoSet", "Radius", "ResampledBandit", "RoundRobin",
     "Rule", "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "load_instance",
-    "open_campaign", "run_once", "simulate",
+    "open_campaign", "plots", "run_once", "simulate",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.plots import goal_label, save_plots
+from paretoid.plots.style import goal_label
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -202,4 +202,24 @@ def write_all(
         with (out / name).open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(rows)
         written.append(out / name)
-    return written + save_plots(fit, planned, out, **margin)
+    return written + _save_plots(fit, shares, planned, out, margin.get("fold"))
+
+
+def _save_plots(
+    fit: Any, shares: xr.Dataset, planned: xr.Dataset, out: Path, fold: float | None
+) -> list[Path]:
+    """All pictures as PNG and SVG."""
+    from paretoid import plots
+
+    panels: dict[str, Any] = {
+        "forest": plots.forest(fit)[0],
+        "pareto_probability": plots.pareto_probability(shares, fold=fold),
+        "projections": plots.projections(fit)[0],
+        "stopping_time": plots.assurance(planned),
+    }
+    written = []
+    for name, axes in panels.items():
+        for kind in ("png", "svg"):
+            axes.get_figure(root=True).savefig(out / f"{name}.{kind}", dpi=150)
+            written.append(out / f"{name}.{kind}")
+    return written

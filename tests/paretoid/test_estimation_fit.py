@@ -16,6 +16,7 @@ from scipy import stats
 
 import paretoid as pt
 import theory
+from paretoid import plots
 from paretoid.estimation import (
     FitError,
     TrialSummary,
@@ -26,7 +27,6 @@ from paretoid.estimation import (
     load_trial,
     pareto_probability,
     plan,
-    plots,
     plug_in_bandit,
     posterior_bandits,
     posterior_check,
@@ -280,8 +280,11 @@ def test_assumptions_are_shown_wherever_results_are(assumed_fit, tmp_path):
     assert said in posterior_check(assumed_fit).attrs["assumptions"]
     assert said in " ".join(report.as_text(assumed_fit, shares, planned, 40).split())
     assert said in report.as_json(assumed_fit, shares, planned)
-    for figure in (plots.forest_plot(assumed_fit), plots.stopping_plot(planned)):
-        assert said in " ".join(figure.get_supxlabel().split())
+    for axes in (
+        *plots.forest(assumed_fit), plots.assurance(planned), plots.pareto_probability(shares),
+        *plots.projections(assumed_fit),
+    ):  # fmt: skip
+        assert said in " ".join(axes.get_figure().get_supxlabel().split())
 
 
 # --- from the posterior to a plan ---------------------------------------------------------------

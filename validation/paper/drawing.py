@@ -8,32 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.plots.style import grid
+from paretoid.plots.style import new_figure as _figure
 from theory._checks import FloatArray
 from validation.paper.statistics import Row
 
-#: (colour, marker, line) in an order that keeps its contrast in grey
-STYLES = [
-    ("#000000", "o", "-"),
-    ("#0072b2", "s", "--"),
-    ("#d55e00", "^", "-."),
-    ("#777777", "D", ":"),
-    ("#56b4e9", "v", "-"),
-    ("#e69f00", "P", "--"),
-]
 HATCHES = ["", "//", "..", "xx", "\\\\", "++"]
 
 
 def new_figure(panels: int, *, width: float = 4.4, height: float = 3.6) -> tuple[Any, list[Any]]:
     """A figure with `panels` axes in a row, drawn without a display."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width * panels, height), layout="constrained")
+    figure = _figure(width * panels, height)
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for ax in axes:
-        ax.grid(True, axis="y", color="#dddddd", linewidth=0.6)
-        ax.set_axisbelow(True)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        grid(ax, "y")
     return figure, list(axes)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
+from paretoid.plots.style import STYLES
 from validation.paper import drawing
 from validation.paper.setting import (
     ELIMINATION,
@@ -75,7 +76,7 @@ def draw(results: dict[str, xr.Dataset], lines: list[Row], path: Path) -> Path:
         for q, who in enumerate(("APE", ELIMINATION)):
             mine = [x for x in lines if x.setting == f"K={K}" and x.what == "samples"]
             mine = [x for x in mine if x.who.startswith(who)]
-            color, marker, line = drawing.STYLES[q]
+            color, marker, line = STYLES[q]
             mean, low, high = drawing.ends(mine)
             ax.errorbar(
                 np.array(KS) + 0.06 * q, mean, yerr=[mean - low, high - mean], color=color,

@@ -1,0 +1,74 @@
+"""Participants against the probability that a planned trial has stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.plots import style
+from paretoid.plots.selection import Runs
+from paretoid.plots.stopping import ecdf
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
+    """Share of posterior draws whose trial has stopped by N, per goal, with the bounds' medians.
+
+    planned     of `estimation.plan`
+
+    Draws that ran out of `max_samples` keep the curve below 1, which then ends there in an open
+    triangle. A sharp bound more than twice `max_samples` is named and not drawn.
+    """
+    import xarray as xr
+
+    if not isinstance(planned, xr.Dataset) or "draw" not in planned.dims:
+        raise ValueError(
+            f"{type(planned).__name__} is no plan: pass what estimation.plan returns. For runs of "
+            f"simulate use plots.stopping_times."
+        )
+    axes = style.one_axes(ax, 6.5, 4.6)
+    limit = int(planned.attrs["max_samples"])
+    names = [str(goal) for goal in planned.goal.values]
+    table = _as_runs(planned, names)
+    sharp = planned.sharp_bound.median("draw").values
+    drawn = np.isfinite(sharp) & (sharp < 2 * limit)
+    axes.set_xlim(0, 1.04 * max([limit, *sharp[drawn]]))
+    for g, (color, _, dashes) in enumerate(style.series(len(names), "goals")):
+        words = _words(names[g], planned)
+        ecdf(axes, table, g, color, dashes, words)
+        said = f"its sharp bound, median draw: {sharp[g]:,.0f}"
+        if drawn[g]:
+            axes.axvline(sharp[g], color=color, ls=dashes, lw=1)
+        axes.plot([], [], color=color, ls=dashes, lw=1, label=said)
+    axes.axvline(limit, color="0.2", lw=1, ls=(0, (1, 1)))
+    axes.annotate(
+        "max_samples ", (limit, 0.5), rotation=90, ha="right", va="center", fontsize="x-small"
+    )
+    for level in planned.assurance_level.values:
+        axes.axhline(level, color="0.85", lw=0.8, zorder=0)
+    axes.set_ylim(0, 1.02)
+    theorem = float(planned.theorem_1.median())
+    axes.set_xlabel(f"participants N (Theorem 1, median draw: {theorem:,.0f})")
+    axes.set_ylabel("P(stopped by N): assurance")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    style.grid(axes)
+    style.legend(axes)
+    style.note(axes.get_figure(root=True), str(planned.attrs["assumptions"]))
+    return axes
+
+
+def _as_runs(planned: Any, names: list[str]) -> Runs:
+    one = planned.transpose("goal", "draw", ...)
+    return Runs(
+        names, [], one.stopping_time.values, one.stopped.values, one.answer.values,
+        one.pulls.values, int(planned.attrs["max_samples"]), None, "", "", "",
+    )  # fmt: skip
+
+
+def _words(goal: str, planned: Any) -> str:
+    fold = planned.attrs["fold"]
+    label = style.goal_label(goal)
+    return label.replace(f"{np.log(fold):g}", f"log {fold:g}") if fold else label

@@ -1,0 +1,124 @@
+"""Pictures of a fit: its means beside the published ones, and two endpoints at a time."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from paretoid.plots import style
+from theory._checks import FloatArray
+
+
+def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
+    """Fitted means with 95% credible intervals beside the published ones; a panel per endpoint.
+
+    fit     of `paretoid.estimation.fit`
+
+    Log-normal endpoints are drawn on a log axis in their own unit. Published: open grey diamonds;
+    fitted: filled dark circles. Returns the (endpoints,) array of Axes; what the fit assumes
+    stands below the figure.
+    """
+    from paretoid.estimation.model import trial_of
+    from paretoid.estimation.planning import posterior_draws
+
+    trial = trial_of(fit)
+    means, _ = posterior_draws(fit)
+    low, middle, high = np.quantile(means, [0.025, 0.5, 0.975], axis=0)
+    K, D = trial.mean.shape
+    panels: np.ndarray[Any, Any] = style.many_axes(
+        axes, 1, D, 3.0 + 1.5 / D, 0.32 * K + 1.6, sharey=True
+    )[0]
+    rows = np.arange(K)[::-1]
+    for d, axis in enumerate(panels):
+        scale = trial.scales[d]
+        reported = np.isfinite(trial.lower[:, d])
+        axis.hlines(
+            rows[reported] - 0.16, trial.lower[reported, d], trial.upper[reported, d],
+            color=style.GREY, lw=1.6,
+        )  # fmt: skip
+        axis.plot(
+            trial.reported[:, d], rows - 0.16, "D", color=style.GREY, ms=3.5, mfc="white",
+            label=f"published mean, {trial.level:.0%} interval",
+        )  # fmt: skip
+        axis.hlines(
+            rows + 0.16, _natural(low[:, d], scale), _natural(high[:, d], scale),
+            color=style.DARK, lw=2.2,
+        )  # fmt: skip
+        axis.plot(
+            _natural(middle[:, d], scale), rows + 0.16, "o", color=style.DARK, ms=4,
+            label="fitted mean, 95% interval",
+        )  # fmt: skip
+        if scale == "log-normal":
+            style.log_axis(axis, "x")
+        said = style.objective_label(trial.endpoints[d], trial.endpoints[d] in trial.minimize)
+        axis.set_title(style.wrap(said, 34), fontsize="medium")
+        axis.set_xlabel(trial.units[d] or ("share" if scale == "binary" else ""))
+        style.grid(axis, "x")
+    panels[0].set_yticks(rows, [style.wrap(arm, 34) for arm in trial.arms])
+    style.legend_above(panels)
+    style.note(panels[0].get_figure(root=True), " ".join(trial.assumptions))
+    return panels
+
+
+def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[Any, Any]:
+    """Posterior draws of the arms' means, two endpoints at a time, with the plug-in front.
+
+    Dark: optimal at the posterior means, in all endpoints together. Returns the array of Axes,
+    one for each pair of endpoints (one endpoint is drawn against itself).
+    """
+    import theory
+    from paretoid.estimation.model import trial_of
+    from paretoid.estimation.planning import posterior_draws
+    from theory._checks import check_count
+
+    draws = check_count(draws, name="draws", why="it is how many posterior draws are shown.")
+    trial = trial_of(fit)
+    means, _ = posterior_draws(fit)
+    sign = np.array([-1.0 if e in trial.minimize else 1.0 for e in trial.endpoints])
+    centre = means.mean(axis=0)
+    front = theory.pareto_set(centre * sign)
+    shown = means[np.linspace(0, len(means) - 1, min(draws, len(means))).astype(int)]
+    pairs = list(combinations(range(len(trial.endpoints)), 2)) or [(0, 0)]
+    columns = min(len(pairs), 3)
+    lines = -(-len(pairs) // columns)
+    extra = (0.03 * len(trial.arms) + 0.9) / lines
+    panels = style.many_axes(axes, lines, columns, 4.0, 3.6 + extra).ravel()
+    for (d, e), axis in zip(pairs, panels, strict=False):
+        for i in range(len(trial.arms)):
+            _cloud(axis, trial, shown[:, i], centre[i], (d, e), i, bool(front[i]))
+        for q, side in ((d, "x"), (e, "y")):
+            if trial.scales[q] == "log-normal":
+                style.log_axis(axis, side)
+            less = trial.endpoints[q] in trial.minimize
+            said = style.objective_label(trial.endpoints[q], less, unit=trial.units[q])
+            getattr(axis, f"set_{side}label")(style.wrap(said, 38))
+        style.grid(axis)
+    for axis in panels[len(pairs) :]:
+        axis.set_visible(False)
+    style.legend_above(panels, columns=min(4, columns + 1))
+    style.note(panels[0].get_figure(root=True), " ".join(trial.assumptions))
+    return panels[: len(pairs)]
+
+
+def _cloud(
+    axis: Any, trial: Any, draws: FloatArray, centre: FloatArray, pair: tuple[int, int], i: int,
+    inside: bool,
+) -> None:  # fmt: skip
+    markers = "osD^vP*X<>hp8d"
+    d, e = pair
+    color = style.DARK if inside else style.GREY
+    x, y = (_natural(draws[:, q], trial.scales[q]) for q in (d, e))
+    axis.plot(x, y, ".", ms=2, alpha=0.35, color=color)
+    axis.plot(
+        _natural(centre[d], trial.scales[d]), _natural(centre[e], trial.scales[e]),
+        markers[i % len(markers)], ms=7, mec="black", mew=0.8, ls="none",
+        mfc=style.DARK if inside else ("white", "0.75")[i // len(markers) % 2],
+        label=trial.arms[i] + (" (front)" if inside else ""),
+    )  # fmt: skip
+
+
+def _natural(values: Any, scale: str) -> Any:
+    """Working scale to the endpoint's unit."""
+    return np.exp(values) if scale == "log-normal" else values

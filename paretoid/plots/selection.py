@@ -1,0 +1,187 @@
+"""What a Dataset of runs says about itself: one setting at a time, read back from its text."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.bandits import Bandit
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from theory._checks import BoolArray, FloatArray, IntArray
+from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from theory.single_stream import ArmMixture, IteratedLogarithm
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        ParetoSet, Cover, AtMost, Mixture, KaufmannKoolen, UnknownScale, SingleArm, ArmMixture,
+        IteratedLogarithm,
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one instance, radius and delta: (G, R) and (G, R, K) tables.
+
+    limit   the budget; None if there was none
+    """
+
+    goals: list[str]
+    arms: list[str]
+    time: IntArray
+    stopped: BoolArray
+    answer: BoolArray
+    pulls: IntArray
+    limit: int | None
+    delta: float | None
+    radius: str
+    rule: str
+    guarantee: str
+
+    @property
+    def censored(self) -> IntArray:
+        """(G,) runs that ran out of budget."""
+        return np.asarray((~self.stopped).sum(axis=1))
+
+    def times(self, g: int) -> FloatArray:
+        """(R,) sorted stopping times of goal g, inf for runs that ran out of budget."""
+        return np.sort(np.where(self.stopped[g], self.time[g], np.inf))
+
+
+def one_setting(runs: Any) -> xr.Dataset:
+    """`runs` with dims goal, replication, arm; refused if more than one setting is left."""
+    import xarray as xr
+
+    if not isinstance(runs, xr.Dataset) or not {"stopping_time", "stopped"} <= set(runs):
+        raise ValueError(
+            f"{type(runs).__name__} is no Dataset of runs, with stopping_time and stopped: pass "
+            f"what pt.simulate or a campaign returns."
+        )
+    for dim in [d for d in runs.stopping_time.dims if d not in ("goal", "replication")]:
+        size = runs.sizes[dim]
+        if size != 1:
+            there = ", ".join(map(str, runs[dim].values[:4])) if dim in runs.coords else size
+            raise ValueError(
+                f"runs hold {size} values of {dim} ({there}{', ...' if size > 4 else ''}), and a "
+                f"picture mixes none of them up. Choose one: runs.isel({dim}=0)."
+            )
+        runs = runs.isel({dim: 0})
+    for dim in ("replication", "goal"):
+        if dim not in runs.stopping_time.dims:
+            keep = runs[dim].values if dim in runs.coords else 0
+            runs = runs.drop_vars(dim, errors="ignore").expand_dims({dim: [keep]})
+    if 0 in (runs.sizes["goal"], runs.sizes["replication"]):
+        raise ValueError("runs are empty: there is no goal or no replication in them.")
+    ordered: xr.Dataset = runs.transpose("goal", "replication", ...)
+    return ordered
+
+
+def read(runs: Any) -> Runs:
+    """A Dataset of `simulate` or of a campaign, or a `Run`, as plain tables."""
+    from paretoid.tracing import Run
+
+    if isinstance(runs, Run):
+        setting = runs.setting
+        return Runs(
+            [str(setting.goals[0])], list(setting.bandit.arms), np.array([[runs.stopping_time]]),
+            np.array([[runs.stopped]]), runs.answer[None, None], runs.pulls[None, None],
+            setting.max_samples, setting.delta, repr(setting.radius), repr(setting.rule),
+            runs.guarantee,
+        )  # fmt: skip
+    one = one_setting(runs)
+    R, G = one.sizes["replication"], one.sizes["goal"]
+    names = [str(name) for name in one.arm.values] if "arm" in one.coords else []
+    nothing = np.zeros((G, R, len(names)))
+    limit = int(one.attrs.get("max_samples", -1))
+    delta = _said(one, "delta")
+    return Runs(
+        [str(goal) for goal in one.goal.values], names, one.stopping_time.values,
+        one.stopped.values.astype(bool),
+        (one.answer.values if "answer" in one else nothing).astype(bool),
+        one.pulls.values if "pulls" in one else nothing.astype(np.int64),
+        None if limit < 0 else limit, None if delta is None else float(delta),
+        str(_said(one, "radius") or ""), str(one.attrs.get("rule", "")),
+        str(_said(one, "guarantee") or ""),
+    )  # fmt: skip
+
+
+def _said(runs: xr.Dataset, name: str) -> Any:
+    """A scalar coordinate or an attribute."""
+    if name in runs.coords and runs[name].ndim == 0:
+        return runs[name].item()
+    return runs.attrs.get(name)
+
+
+def parsed(text: str) -> Any:
+    """The goal or radius that `text` names; no other code is run. None if it names neither.
+
+    A goal's text keeps six digits of its margins.
+
+    >>> parsed("AtMost(k=2, eps1=0.5)"), parsed("Mixture(rho=30.0, union='claims')").rho
+    (AtMost(k=2, eps1=0.5), 30.0)
+    >>> parsed("print(1)") is None
+    True
+    """
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return None
+        arguments = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+        return _KINDS[call.func.id](**arguments)
+    except (SyntaxError, KeyError, ValueError, TypeError):
+        return None
+
+
+def goal_of(text: str) -> Goal | None:
+    """The goal of a Dataset's coordinate."""
+    goal = parsed(text)
+    return goal if isinstance(goal, Goal) else None
+
+
+def radius_of(text: str) -> Radius | None:
+    """The radius of a Dataset's attribute or coordinate."""
+    radius = parsed(text)
+    return radius if isinstance(radius, Radius) else None
+
+
+def problem(runs: Any, bandit: Bandit | None) -> tuple[FloatArray, FloatArray, bool] | None:
+    """(oriented means, scale, whether outcomes are Gaussian) of the one instance; None unknown.
+
+    A campaign keeps means and scales; `simulate` may not, and then `bandit` says them.
+    """
+    from paretoid.tracing import Run
+
+    if bandit is None and isinstance(runs, Run):
+        bandit = runs.setting.bandit
+    if bandit is not None:
+        if not isinstance(bandit, Bandit):
+            raise ValueError(
+                f"bandit={bandit!r} must be the Bandit that the runs are of: bounds are computed "
+                f"from its means and scale."
+            )
+        _check_arms(runs, bandit)
+        return bandit.oriented, bandit.scale, bandit.model == "gaussian"
+    if "means" not in runs or "scale" not in runs:
+        return None
+    one = one_setting(runs)
+    means = one["means"].transpose("arm", "objective").values
+    scale = one["scale"].transpose("arm", "objective").values
+    least = [str(name) for name in np.atleast_1d(one.attrs.get("minimize", []))]
+    sign = np.array([-1.0 if str(name) in least else 1.0 for name in one.objective.values])
+    return means * sign, scale, str(_said(one, "model") or "") == "gaussian"
+
+
+def _check_arms(runs: Any, bandit: Bandit) -> None:
+    names = read(runs).arms
+    if names and tuple(names) != bandit.arms:
+        raise ValueError(
+            "bandit has other arms than the runs: its bounds would be about another problem. Pass "
+            "the bandit that was simulated."
+        )

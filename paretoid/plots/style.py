@@ -1,0 +1,220 @@
+"""How every figure looks: lightness, markers and dashes first, hue second; no pyplot state."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Okabe and Ito's blue and orange, and a grey; lightness 46, 71 and 59 of 100
+DARK, LIGHT, GREY = "#0072B2", "#E69F00", "0.55"
+
+#: (colour, marker, dashes) of one series after another; neighbours differ in all three, and no two
+#: series share marker and dashes
+STYLES: list[tuple[str, str, Any]] = [
+    ("#000000", "o", "-"),
+    ("#0072B2", "s", "--"),
+    ("#E69F00", "^", "-."),
+    ("#777777", "D", ":"),
+    ("#56B4E9", "v", (0, (8, 2))),
+    ("#D55E00", "P", (0, (3, 1, 1, 1, 1, 1))),
+    ("#000000", "X", (0, (1, 3))),
+    ("#0072B2", "<", (0, (5, 1))),
+]
+
+
+def series(number: int, what: str) -> list[tuple[str, str, Any]]:
+    """The styles of `number` series; more than there are styles cannot be told apart."""
+    if number > len(STYLES):
+        raise ValueError(
+            f"{number} {what} are too many for one picture: {len(STYLES)} can be told apart. "
+            f"Choose some, for example runs.isel(goal=[0, 1])."
+        )
+    return STYLES[:number]
+
+
+def one_axes(ax: Any, width: float, height: float) -> Axes:
+    """`ax`, checked; or the axes of a new figure that pyplot knows nothing of."""
+    if ax is None:
+        axes: Axes = new_figure(width, height).subplots()
+        return axes
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise ValueError(
+            f"ax={ax!r} must be one Matplotlib Axes, or None for a figure of its own. Of several, "
+            f"pass one: axes[0]."
+        )
+    return ax
+
+
+def many_axes(
+    axes: Any, rows: int, columns: int, width: float, height: float, **shared: Any
+) -> np.ndarray[Any, Any]:
+    """`axes` as a (rows, columns) array, checked; or those of a new figure, that large each."""
+    if axes is None:
+        figure = new_figure(width * columns, height * rows)
+        drawn: np.ndarray[Any, Any] = figure.subplots(rows, columns, squeeze=False, **shared)
+        return drawn
+    from matplotlib.axes import Axes
+
+    given = np.atleast_1d(np.asarray(axes, dtype=object))
+    if given.size != rows * columns or not all(isinstance(each, Axes) for each in given.flat):
+        raise ValueError(
+            f"axes must be {rows * columns} Matplotlib Axes, {rows} x {columns}, but "
+            f"{given.size} came. Make them with figure.subplots({rows}, {columns}), or leave axes "
+            f"out for a figure of its own."
+        )
+    return given.reshape(rows, columns)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure that lays itself out; `savefig` writes it, nothing shows it or holds on to it."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def log_axis(ax: Axes, side: str) -> None:
+    """Logarithmic, with plain numbers: powers of ten would be small and in the way.
+
+    Set the limits first: ticks are at 1, 10, 100 or 1, 3, 10 or 1, 2, 5, 10, as there is room.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    getattr(ax, f"set_{side}scale")("log")
+    axis = getattr(ax, f"{side}axis")
+    low, high = sorted(getattr(ax, f"get_{side}lim")())
+    decades = np.log10(high / low) if low > 0 else 9.0
+    box, size = ax.get_position(), ax.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
+    inches = box.width * size[0] if side == "x" else 2 * box.height * size[1]
+    each = inches / max(decades, 0.1)  # inches a decade
+    steps: tuple[float, ...] = (
+        (1.0,) if each < 1.1 else (1.0, 3.0) if each < 2.0 else (1.0, 2.0, 5.0)
+    )
+    if decades < 0.7:
+        steps = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
+    axis.set_major_locator(LogLocator(subs=steps, numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def grid(ax: Axes, axis: str = "both") -> None:
+    """Thin lines behind the data, no box around it."""
+    ax.grid(True, axis=axis, color="0.9", linewidth=0.6)  # type: ignore[arg-type]
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def legend(ax: Axes, *, columns: int | None = None, **handles: Any) -> None:
+    """A legend above the axes, where it hides nothing; as many columns as its words allow."""
+    labels = handles.get("labels") or ax.get_legend_handles_labels()[1]
+    if not labels:
+        return
+    if columns is None:
+        inches = ax.get_figure(root=True).get_figwidth() * ax.get_position().width  # type: ignore[union-attr]
+        columns = _columns([len(str(label)) for label in labels], int(inches * 14))
+    ax.legend(
+        **handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
+        fontsize="small", borderaxespad=0.2,
+    )  # fmt: skip
+
+
+def _columns(lengths: list[int], room: int) -> int:
+    """The most columns whose widest entries fit into `room` characters side by side."""
+    for columns in range(min(len(lengths), 4), 1, -1):
+        parts = np.array_split(lengths, columns)  # as Matplotlib fills them
+        if sum(max(part) + 6 for part in parts) <= room:
+            return columns
+    return 1
+
+
+def legend_above(panels: Any, *, columns: int = 3) -> None:
+    """One legend for several panels: above the figure if it is theirs alone, else in the first."""
+    first = panels.flat[0]
+    figure = first.get_figure(root=True)
+    handles, labels = first.get_legend_handles_labels()
+    own = {id(each) for each in figure.axes} <= {id(each) for each in panels.flat}
+    if own and figure.get_layout_engine() is not None:
+        figure.legend(
+            handles, labels, loc="outside upper center", ncols=columns, frameon=False,
+            fontsize="small",
+        )  # fmt: skip
+    else:
+        first.legend(handles, labels, fontsize="x-small")
+
+
+def wrap(text: str, width: int) -> str:
+    """`text` over lines of at most `width` characters."""
+    return "\n".join(textwrap.wrap(text, max(width, 8))) or text
+
+
+def objective_label(name: str, less: bool, *, unit: str = "", reversed_: bool = False) -> str:
+    """An objective on an axis: name, unit and which way is better.
+
+    >>> objective_label("harm", True, unit="days", reversed_=True)
+    'harm [days], less is better (axis reversed)'
+    """
+    text = name + (f" [{unit}]" if unit else "")
+    if less:
+        text += ", less is better" + (" (axis reversed)" if reversed_ else "")
+    return text
+
+
+def goal_label(goal: str) -> str:
+    """A goal's name with equal margins said once and margins of 0 left out.
+
+    >>> goal_label("AtMost(k=2, eps1=(0.405465, 0.405465))"), goal_label("ParetoSet(eps1=0)")
+    ('AtMost(k=2, eps1=0.405465)', 'ParetoSet()')
+    """
+    head, _, rest = goal.partition("(")
+    said = []
+    for part in rest.removesuffix(")").replace(", eps", ";eps").split(";"):
+        name, _, value = part.partition("=")
+        values = set(value.strip("()").split(", "))
+        short = values.pop() if len(values) == 1 else value
+        if not (name.startswith("eps") and short == "0"):
+            said.append(f"{name}={short}")
+    return f"{head}({', '.join(said)})"
+
+
+def note(figure: Any, sentence: str) -> None:
+    """Write what a picture rests on below the figure, once however many panels say it."""
+    if not sentence:
+        return
+    said = " ".join(figure.get_supxlabel().split())
+    if sentence not in said:
+        wide = int(figure.get_figwidth() * 14)
+        figure.supxlabel(wrap(f"{said} {sentence}".strip(), wide), fontsize="x-small")
+
+
+def positions(names: Sequence[str], chosen: Any, what: str) -> list[int]:
+    """`chosen`, one or more names or positions, as positions.
+
+    >>> positions(["A", "B", "C"], ["C", 0], "arm")
+    [2, 0]
+    """
+    from theory._checks import check_choice, check_count
+
+    if isinstance(chosen, (str, int, np.integer)):
+        chosen = [chosen]
+    found = []
+    for each in chosen:
+        if isinstance(each, str):
+            check_choice(each, tuple(names), name=what, why=f"those are the {what}s there are.")
+            found.append(list(names).index(each))
+        else:
+            found.append(
+                check_count(each, name=what, least=0, most=len(names) - 1, why="it is a position.")
+            )
+    if len(set(found)) < len(found):
+        raise ValueError(f"{what}s={list(chosen)!r} repeats one; name each once.")
+    return found
