@@ -154,7 +154,7 @@ def radius_of(text: str) -> Radius | None:
 def problem(runs: Any, bandit: Bandit | None) -> tuple[FloatArray, FloatArray, bool] | None:
     """(oriented means, scale, whether outcomes are Gaussian) of the one instance; None unknown.
 
-    A campaign keeps means and scales; `simulate` may not, and then `bandit` says them.
+    A campaign keeps means and scales, `simulate` does not, and then `bandit` says them.
     """
     from paretoid.tracing import Run
 
@@ -168,14 +168,13 @@ def problem(runs: Any, bandit: Bandit | None) -> tuple[FloatArray, FloatArray, b
             )
         _check_arms(runs, bandit)
         return bandit.oriented, bandit.scale, bandit.model == "gaussian"
-    if "means" not in runs or "scale" not in runs:
+    if not {"means", "scale", "minimize"} <= {*runs.data_vars, *runs.coords}:
         return None
     one = one_setting(runs)
     means = one["means"].transpose("arm", "objective").values
     scale = one["scale"].transpose("arm", "objective").values
-    least = [str(name) for name in np.atleast_1d(one.attrs.get("minimize", []))]
-    sign = np.array([-1.0 if str(name) in least else 1.0 for name in one.objective.values])
-    return means * sign, scale, str(_said(one, "model") or "") == "gaussian"
+    sign = np.where(one["minimize"].values, -1.0, 1.0)
+    return means * sign, scale, False  # it does not say how outcomes are drawn
 
 
 def _check_arms(runs: Any, bandit: Bandit) -> None:
