@@ -22,7 +22,8 @@ PACKAGES = ("paretoid", "theory", "validation")
 
 # Beside Python a package may hold its documents, and these files. A new kind is a decision.
 DATA = [
-    "*.py", "*/py.typed", "*.md", "paretoid/data/*.csv", "theory/references.bib",
+    "*.py", "*/py.typed", "*.md", "paretoid/data/*.csv", "paretoid/report/page.*",
+    "theory/references.bib",
     "validation/certificate.json",
 ]  # fmt: skip
 TOP = {

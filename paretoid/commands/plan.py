@@ -8,6 +8,7 @@ import typer
 
 
 def plan(
+    context: typer.Context,
     trial: Annotated[
         str,
         typer.Argument(help="A bundled trial, or a CSV file with one row per arm and endpoint."),
@@ -67,6 +68,7 @@ def plan(
 
     import paretoid as pt
     from paretoid import estimation
+    from paretoid.commands.typed import typed
     from paretoid.estimation import report
 
     size = len(summary.arms)
@@ -92,7 +94,9 @@ def plan(
     )  # fmt: skip
     shares = estimation.pareto_probability(fitted, slack, fold=fold)
     if out is not None:
-        written = report.write_all(fitted, shares, planned, out, eps1=slack, fold=fold)
+        written = report.write_all(
+            fitted, shares, planned, out, command=typed(context), eps1=slack, fold=fold
+        )
         typer.echo(f"paretoid: wrote {len(written)} files to {out}", err=True)
     if json:
         typer.echo(report.as_json(fitted, shares, planned))

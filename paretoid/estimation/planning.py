@@ -15,6 +15,7 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.intervals import share_interval
 from theory._checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
 from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
@@ -296,7 +297,7 @@ def plan(
     result["samples_needed"] = (("goal", "assurance_level"), _needed(time, stopped))
     result["censored"] = ("goal", 1 - stopped.mean(axis=1))
     wrong = (stopped & ~runs.correct.values).sum(axis=1)
-    low, high = _interval(wrong, draws)
+    low, high = share_interval(wrong, draws)
     result["error_rate"] = ("goal", wrong / draws)
     result["error_lower"], result["error_upper"] = ("goal", low), ("goal", high)
     result["allocation"] = runs.pulls.mean("draw")
@@ -371,15 +372,6 @@ def _needed(time: Any, stopped: BoolArray) -> FloatArray:
     draws = ordered.shape[1]
     columns = [max(math.ceil(level * draws - 1e-9), 1) - 1 for level in ASSURANCES]
     return np.asarray(ordered[:, columns])
-
-
-def _interval(count: Any, total: int) -> tuple[FloatArray, FloatArray]:
-    """Clopper and Pearson's 95% interval of a share."""
-    from scipy.stats import beta
-
-    low = np.where(count == 0, 0.0, beta.ppf(0.025, np.maximum(count, 1), total - count + 1))
-    high = beta.ppf(0.975, count + 1, np.maximum(total - count, 1))
-    return low, np.where(count == total, 1.0, high)
 
 
 def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:

@@ -172,9 +172,22 @@ def as_json(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> str:
 
 
 def write_all(
-    fit: Any, shares: xr.Dataset, planned: xr.Dataset, folder: str | Path, **margin: Any
+    fit: Any,
+    shares: xr.Dataset,
+    planned: xr.Dataset,
+    folder: str | Path,
+    *,
+    command: str = "",
+    **margin: Any,
 ) -> list[Path]:
-    """Fit and plan as netCDF, tables as CSV, the report as text and JSON, all pictures."""
+    """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
+
+    `command`, the line that made the plan, stands in the HTML report.
+    """
+    from paretoid.report import plan_report
+    from paretoid.report.figures import drawing
+    from paretoid.report.page import write_page
+
     out = Path(folder)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -197,12 +210,14 @@ def write_all(
         for j, n in enumerate(planned.samples.values):
             pair = float(each.assurance[j]), float(each.assurance_error[j])
             size_rows.append([str(goal), str(int(n)), *(f"{x:.6g}" for x in pair), note])
-    written = [out / name for name in ("fit.nc", "plan.nc", "plan.json", "plan.txt")]
+    page = write_page(out / "report.html", plan_report(fit, shares, planned, command=command))
+    written = [page, *(out / name for name in ("fit.nc", "plan.nc", "plan.json", "plan.txt"))]
     for name, rows in (("arms.csv", arm_rows), ("assurance.csv", size_rows)):
         with (out / name).open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(rows)
         written.append(out / name)
-    return written + _save_plots(fit, shares, planned, out, margin.get("fold"))
+    with drawing():
+        return written + _save_plots(fit, shares, planned, out, margin.get("fold"))
 
 
 def _save_plots(

@@ -1,0 +1,125 @@
+"""What a fit says: its means beside the published ones, and its methods in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.estimation.compat import convergence, group
+from paretoid.estimation.model import trial_of
+from paretoid.estimation.planning import posterior_draws
+from paretoid.report.page import Cell, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from paretoid.estimation.summary import TrialSummary
+
+
+def means_table(fit: Any) -> Table:
+    """Published and fitted means of every arm and endpoint, in its unit, with intervals."""
+    trial = trial_of(fit)
+    draws, _ = posterior_draws(fit)
+    low, middle, high = np.quantile(draws, [0.025, 0.5, 0.975], axis=0)
+    rows = []
+    for i, arm in enumerate(trial.arms):
+        cells = []
+        for d, scale in enumerate(trial.scales):
+            natural = np.exp if scale == "log-normal" else float
+            ends = (float(natural(x[i, d])) for x in (low, high))
+            value = float(natural(middle[i, d]))
+            cells.append(Cell(_measure(trial.reported[i, d]), _published(trial, i, d),
+                              float(trial.reported[i, d])))  # fmt: skip
+            cells.append(Cell(_measure(value), " to ".join(map(_measure, ends)), value))
+        rows.append([Cell(arm), *cells])
+    heads = ["arm"]
+    for endpoint, unit in zip(trial.endpoints, trial.units, strict=True):
+        less = ", less is better" if endpoint in trial.minimize else ""
+        named = f"{endpoint} [{unit}]{less}" if unit else endpoint + less
+        heads += [f"{named}: published", f"{named}: fitted"]
+    return Table(
+        "Means per arm and endpoint", heads, rows,
+        f"Published means with their {trial.level:.0%} intervals where reported (geometric means "
+        "for log-normal endpoints); fitted: posterior medians with 95% credible intervals.",
+    )  # fmt: skip
+
+
+def fit_methods(fit: Any) -> list[str]:
+    """Data, model with its priors, and computation: a paragraph each."""
+    trial, posterior = trial_of(fit), group(fit, "posterior")
+    return [_data(trial), _model(posterior, trial), _sampling(fit, posterior)]
+
+
+def _published(trial: TrialSummary, i: int, d: int) -> str:
+    if not np.isfinite(trial.lower[i, d]):
+        return ""
+    return f"{_measure(trial.lower[i, d])} to {_measure(trial.upper[i, d])}"
+
+
+def _measure(value: float) -> str:
+    """Four digits, without an exponent in the usual range."""
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e8 else f"{value:.4g}"
+
+
+def _data(trial: TrialSummary) -> str:
+    source = f" from {trial.citation.rstrip('.')}" if trial.citation else ""
+    kinds = ", ".join(f"{e} ({s})" for e, s in zip(trial.endpoints, trial.scales, strict=True))
+    known = int(trial.known_spread.sum())
+    told = (
+        f"Data: published summaries{source}, {len(trial.arms)} arms by {len(trial.endpoints)} "
+        f"endpoints: {kinds}. {known} of {trial.mean.size} cells report both a sample size and a "
+        f"spread."
+    )
+    return " ".join([told, *trial.assumptions])
+
+
+def _model(posterior: xr.Dataset, trial: TrialSummary) -> str:
+    said = ""
+    if any(s != "binary" for s in trial.scales):
+        said += (
+            "Model: on the working scale (the logarithm, for log-normal endpoints) the sample mean "
+            "of arm i and endpoint d is Normal(mu, sigma²/n) and its sample variance s² follows "
+            "(n - 1)s²/sigma² ~ chi² with n - 1 degrees of freedom, independently, which is exact "
+            "for Gaussian outcomes. Endpoints are taken as independent given their parameters: "
+            "published summaries hold no correlations. "
+        )
+        said += {
+            "pooled": "One sigma per endpoint serves all arms. ",
+            "partial": "Arms share information on sigma: log sigma = log_sigma + spread x "
+            "deviation, per endpoint, with deviation ~ Normal(0, 1) per arm. ",
+            "separate": "Every arm and endpoint has a sigma of its own. ",
+        }[posterior.attrs["paretoid_variances"]]
+    if "binary" in trial.scales:
+        said += "Binary endpoints: events ~ Binomial(n, probability). "
+    if posterior.attrs["paretoid_priors"] != "default":
+        return said + "Priors: supplied by the user; they are not described here."
+    priors = []
+    if "log-normal" in trial.scales:
+        priors.append(
+            "log-normal endpoints: mu ~ Normal(average of the reported log means, log 10), "
+            "log_sigma ~ Normal(0, 1)"
+        )
+    if "normal" in trial.scales:
+        priors.append(
+            "normal endpoints: mu ~ Normal(average of the reported means, 10 sd), log_sigma ~ "
+            "Normal(log of the reported sd, 1)"
+        )
+    if posterior.attrs["paretoid_variances"] == "partial" and set(trial.scales) != {"binary"}:
+        priors.append("spread ~ LogNormal(log 0.15, 0.7)")
+    if "binary" in trial.scales:
+        priors.append("probability ~ Uniform(0, 1)")
+    return said + f"Priors, weakly informative: {'; '.join(priors)}."
+
+
+def _sampling(fit: Any, posterior: xr.Dataset) -> str:
+    random = [name for name in posterior.data_vars if float(posterior[name].std()) > 0]
+    r_hat, ess = convergence(posterior[random])
+    worst = max(float(np.nanmax(r_hat[name].values)) for name in r_hat.data_vars)
+    least = min(float(np.nanmin(ess[name].values)) for name in ess.data_vars)
+    diverging = int(group(fit, "sample_stats")["diverging"].sum())
+    return (
+        f"Computation: Hamiltonian Monte Carlo (NUTS, PyMC), {posterior.sizes['chain']} chains of "
+        f"{posterior.sizes['draw']:,} draws after tuning; largest split R-hat {worst:.4f}, "
+        f"smallest bulk effective sample size {least:,.0f}, {diverging} divergent transitions."
+    )

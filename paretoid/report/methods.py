@@ -1,0 +1,134 @@
+"""Methods in sentences: what was asked, what was assumed, what is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from paretoid.goals import AtMost, Cover, Goal
+from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+
+PARETO = (
+    "An arm is Pareto-optimal if no other arm is strictly better in every objective at once, and "
+    "within a margin of optimal if no other arm is better by more than the margin in every "
+    "objective at once."
+)
+
+APE = (
+    "Sampling is adaptive: Adaptive Pareto Exploration (APE; Kone, Kaufmann and Richert, 2023) "
+    "chooses the next arm from simultaneous confidence intervals on all differences of means, and "
+    "stops as soon as these settle the question."
+)
+
+INTERVALS = (
+    "Shares carry Clopper-Pearson intervals; medians and other quantiles of sample sizes carry "
+    "intervals between order statistics, which assume nothing about their distribution; means "
+    "carry Student's t intervals or, where written with ±, standard errors. All intervals are at "
+    "95% and describe the simulation's own error, one at a time, without correction for "
+    "multiplicity."
+)
+
+
+def asked(goal: Goal, margin: str = "") -> str:
+    """A goal in words; `margin` names its eps1 where it has a better name than numbers.
+
+    >>> from paretoid import AtMost, ParetoSet
+    >>> asked(ParetoSet())
+    'all Pareto-optimal arms'
+    >>> asked(AtMost(1))
+    'one Pareto-optimal arm'
+    >>> asked(AtMost(2, 0.1), "a 1.5-fold margin")
+    'any 2 arms within a 1.5-fold margin of optimal, or all optimal ones if they are fewer'
+    """
+    exact = not np.any(goal.eps1)
+    near = f"within {margin or _margin(goal.eps1)} of optimal"
+    if isinstance(goal, AtMost):
+        if goal.k == 1:
+            return "one Pareto-optimal arm" if exact else f"one arm {near}"
+        arms = f"any {goal.k} Pareto-optimal arms" if exact else f"any {goal.k} arms {near}"
+        return f"{arms}, or all optimal ones if they are fewer"
+    if isinstance(goal, Cover):
+        arms = "Pareto-optimal arms" if exact else f"arms {near}"
+        reach = margin or _margin(goal.eps2)
+        return f"{arms} such that every optimal arm left out is within {reach} of one of them"
+    return "all Pareto-optimal arms" + ("" if exact else f", and none that is not {near}")
+
+
+def labels(goals: Sequence[Goal]) -> list[str]:
+    """Goals in as many words as the head of a column has room for; all different.
+
+    >>> from paretoid import AtMost, ParetoSet
+    >>> labels([ParetoSet(), AtMost(2, 0.1), AtMost(1)])
+    ['all optimal arms', 'any 2 arms', 'one arm']
+    >>> labels([ParetoSet(), ParetoSet(0.1)])
+    ['ParetoSet(eps1=0)', 'ParetoSet(eps1=0.1)']
+    """
+    found = []
+    for goal in goals:
+        if isinstance(goal, AtMost):
+            found.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
+        else:
+            found.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
+    return found if len(set(found)) == len(found) else [str(goal) for goal in goals]
+
+
+def _margin(eps: Any) -> str:
+    values = sorted(set(np.atleast_1d(eps).tolist()))
+    if len(values) == 1:
+        return f"{values[0]:g}"
+    return "(" + ", ".join(f"{each:g}" for each in np.atleast_1d(eps)) + ")"
+
+
+def intervals_of(radius: Radius | None, text: str) -> str:
+    """What a radius is, in words a reader of statistics knows; `text` names it."""
+    if isinstance(radius, Mixture):
+        kind = (
+            f"normal-mixture martingale bounds on two streams (prior precision {radius.rho:g} "
+            f"samples), valid at all sample sizes at once, for sub-Gaussian outcomes whose scale "
+            f"is known"
+        )
+    elif isinstance(radius, UnknownScale):
+        kind = (
+            f"normal-mixture martingale bounds on two streams (prior precision {radius.rho:g} "
+            f"samples) with time-uniform upper bounds on every variance, which take the share "
+            f"{radius.w:g} of delta; outcomes are Gaussian, variances are unknown and may differ "
+            f"between arms"
+        )
+    elif isinstance(radius, KaufmannKoolen):
+        exact = "its exact calibration C^g" if radius.calibration == "exact" else "C^g(x) ~ x+log x"
+        kind = (
+            f"the time-uniform deviation inequality of Kaufmann and Koolen (2021) with {exact}, "
+            f"for sub-Gaussian outcomes whose scale is known"
+        )
+    elif isinstance(radius, SingleArm):
+        kind = "one interval per arm, growing with the total sample size (LUCB1-like), for "
+        kind += "sub-Gaussian outcomes whose scale is known"
+    else:
+        return f"Confidence intervals: {text}."
+    union = {
+        "claims": "a union bound over those claims that can be wrong",
+        "pairs": "a union bound over all pairs of arms and objectives",
+        "none": "no union bound",
+    }[getattr(radius, "union", "pairs")]
+    return f"Confidence intervals: {kind}; {union} ({text})."
+
+
+def guarantee(radius: Radius | None, proved: bool, delta: float) -> str:
+    """What delta means under this radius."""
+    if not proved:
+        return (
+            "The radius is heuristic: no theorem bounds the probability of a wrong answer, and "
+            "delta is a tuning constant."
+        )
+    condition = (
+        "outcomes are Gaussian"
+        if radius is not None and not radius.needs_scale
+        else "outcomes are sub-Gaussian with at most the stated scales"
+    )
+    return (
+        f"Proved: if {condition} and independent from sample to sample, the probability that a "
+        f"run stops with a wrong answer is at most delta = {delta:g}, for every sample size at "
+        f"which it may stop and however arms were chosen."
+    )

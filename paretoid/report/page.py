@@ -1,0 +1,179 @@
+"""A page: sections of sentences, tables, pictures and code, put into one HTML file.
+
+Everything given here is text and is escaped by the template; pictures alone are markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+from paretoid.report.figures import Picture
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a table shows at one place, and what it is sorted by: a number, or the text."""
+
+    text: str
+    extra: str = ""
+    key: float | None = None
+
+    @property
+    def order(self) -> str:
+        """The key as JavaScript reads it; empty sorts last."""
+        if self.key is None:
+            return self.text
+        return "" if math.isnan(self.key) else repr(float(self.key)).replace("inf", "Infinity")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a caption; the first cell of a row names it."""
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    kind: str = field(default="table", init=False)
+
+    def numeric(self, column: int) -> bool:
+        """Does the column hold numbers? They are aligned to the right."""
+        return any(row[column].key is not None for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures beside each other where there is room."""
+
+    pictures: Sequence[Picture]
+    kind: str = field(default="pictures", init=False)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; `kind` may be "text", "code" or "warning"."""
+
+    text: str
+    kind: str = "text"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The first thing to read: a question, the answer in large type, sentences after it."""
+
+    question: str
+    answer: str
+    sentences: Sequence[str]
+    kind: str = field(default="answer", init=False)
+
+
+Block = Table | Pictures | Text | Answer
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it."""
+
+    title: str
+    blocks: Sequence[Block]
+    anchor: str
+
+
+def render(title: str, subtitle: str, sections: Sequence[Section]) -> str:
+    """The page as HTML. Its policy forbids the browser to load anything or run other scripts."""
+    import jinja2
+
+    script = resources.files("paretoid.report").joinpath("page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("paretoid.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html").render(
+        title=title, subtitle=subtitle, sections=sections, script=script, script_hash=digest
+    )
+
+
+def write_page(path: str | Path, html: str) -> Path:
+    """`html` as a file; refuses, in a sentence, where none can be written."""
+    target = Path(path)
+    try:
+        target.write_bytes(html.encode("utf-8", "replace"))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror or error}.") from None
+    return target
+
+
+def number(
+    value: float, low: float = math.nan, high: float = math.nan, *, least: bool = False
+) -> Cell:
+    """A count with its interval; `least` where it is only a lower bound."""
+    shown = ("≥ " if least else "") + count(value)
+    return Cell(shown, "" if math.isnan(low) else f"{count(low)} to {count(high)}", value)
+
+
+def percent(share: float, low: float = math.nan, high: float = math.nan) -> Cell:
+    """A share with its interval."""
+    extra = "" if math.isnan(low) else f"{100 * low:.1f} to {100 * high:.1f}"
+    return Cell(f"{share:.1%}", extra, share)
+
+
+def plus_minus(value: float, error: float, percent: bool = False) -> Cell:
+    """An estimate with its standard error to two digits; shares as percentages.
+
+    >>> plus_minus(32.94, 0.268), plus_minus(1.0, 0.000249, percent=True).extra
+    (Cell(text='32.94', extra='± 0.27', key=32.94), '± 0.025')
+    """
+    unit = 100 if percent else 1
+    size = unit * error
+    places = 1 - math.floor(math.log10(size)) if 0 < size < math.inf else 0
+    places = min(max(places, 0), 6)
+    sign = "%" if percent else ""
+    text = f"{unit * value:,.{places}f}{sign}"
+    return Cell(text, "" if math.isnan(size) else f"± {size:,.{places}f}", value)
+
+
+def count(value: float) -> str:
+    """A number of samples in words that fit a cell.
+
+    >>> count(1234.4), count(math.inf), count(3.25e9)
+    ('1,234', '∞', '3.25e+09')
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.3g}"
+
+
+def settings(caption: str, pairs: Sequence[tuple[str, Any]]) -> Table:
+    """Names and values, one per row."""
+    return Table(caption, ["setting", "value"], [[Cell(a), Cell(str(b))] for a, b in pairs])
+
+
+def versions() -> Table:
+    """What the numbers were computed with."""
+    import platform
+
+    names = ["paretoid", "numpy", "scipy", "numba", "xarray", "pymc", "pytensor", "arviz"]
+    found = []
+    for name in [*names, "nutpie", "matplotlib"]:
+        try:
+            found.append((name, metadata.version(name)))
+        except metadata.PackageNotFoundError:
+            continue
+    machine = f"{platform.system()} {platform.machine()}"
+    return settings(
+        "Versions that wrote this report", [("Python", platform.python_version()), *found,
+                                            ("platform", machine)]
+    )  # fmt: skip

@@ -1,0 +1,355 @@
+"""The report of a plan: how many participants, which arms, how sure; then how that was found."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.estimation.compat import group
+from paretoid.estimation.model import trial_of
+from paretoid.goals import AtMost, Goal
+from paretoid.intervals import mean_interval, quantile_interval, share_interval
+from paretoid.plots.selection import goal_of, radius_of
+from paretoid.report import methods
+from paretoid.report.figures import Picture, drawing, new_axes, picture
+from paretoid.report.fitted import fit_methods, means_table
+from paretoid.report.page import (
+    Answer,
+    Block,
+    Cell,
+    Pictures,
+    Section,
+    Table,
+    Text,
+    count,
+    number,
+    percent,
+    plus_minus,
+    render,
+    settings,
+    versions,
+)
+from theory.radii import Radius
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from paretoid.estimation.summary import TrialSummary
+
+
+def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: str = "") -> str:
+    """A plan as one HTML page, from what `fit`, `pareto_probability` and `plan` returned.
+
+    command     the line that made it, where there is one; shown under "How to repeat this"
+    """
+    trial = trial_of(fit)
+    goals = _goals(planned)
+    margin = f"a {planned.attrs['fold']:g}-fold margin" if planned.attrs["fold"] else ""
+    found = _pictures(fit, shares, planned)
+    sections = [
+        Section("The answer", _answers(planned, goals, margin, fit), "answer"),
+        Section("Participants", [
+            _sizes(planned, goals), *_ties(planned),
+            Pictures(found["assurance"]), _assurance(planned, goals),
+        ], "participants"),
+        Section("Arms", [
+            *(_arms(shares, planned, goal, margin, g) for g, goal in enumerate(goals)),
+            Pictures(found["probability"]),
+        ], "arms"),
+        Section("What the published data say", [
+            means_table(fit), Pictures([*found["forest"], *found["projections"]]),
+        ], "data"),
+        Section("Methods", [Text(each) for each in _methods(fit, planned)], "methods"),
+        Section("How to repeat this", _repeat(fit, trial, planned, command), "repeat"),
+    ]  # fmt: skip
+    return render(
+        "Plan of an adaptive trial",
+        f"{len(trial.arms)} arms, {len(trial.endpoints)} endpoints: {', '.join(trial.endpoints)}",
+        sections,
+    )
+
+
+def _goals(planned: xr.Dataset) -> list[Goal]:
+    found = [goal_of(str(name)) for name in planned.goal.values]
+    if None in found:
+        raise ValueError(
+            f"{list(planned.goal.values)} are no goals of ours; was it made by plan()?"
+        )
+    return [goal for goal in found if goal is not None]
+
+
+def _answers(planned: xr.Dataset, goals: list[Goal], margin: str, fit: Any) -> list[Block]:
+    blocks: list[Block] = []
+    draws, limit = planned.sizes["draw"], int(planned.attrs["max_samples"])
+    level = float(planned.assurance_level.values[-1])
+    for g, goal in enumerate(goals):
+        each = planned.isel(goal=g)
+        size, low, high = _needed(each, level)
+        if math.isinf(size):
+            said = f"More than {limit:,} participants"
+        else:
+            upper = f"more than {limit:,}" if math.isinf(high) else count(high)
+            said = f"{count(size)} participants (95% interval {count(low)} to {upper})"
+        sentences = [
+            f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
+            f"over {draws} draws of the posterior.",
+            f"Which arms: {_which(each, draws)}",
+            f"How sure: {_wrong(each, draws)}",
+        ]
+        blocks.append(Answer(f"To find {methods.asked(goal, margin)}:", said, sentences))
+    if planned.attrs["guarantee"] == "proved":
+        blocks.append(Text(f"What the proof assumes: {_assumed(planned)}"))
+    else:
+        blocks.insert(0, Text(planned.attrs["guarantee_in_words"], "warning"))
+    problems = group(fit, "posterior").attrs["paretoid_problems"]
+    if problems:
+        said = f"The fit has problems that its maker accepted: {problems}. "
+        blocks.insert(0, Text(said + "All numbers below inherit them.", "warning"))
+    return blocks
+
+
+def _which(each: xr.Dataset, draws: int) -> str:
+    """The answer most often given, with its share."""
+    answers = Counter(tuple(map(bool, row)) for row in each.answer.values[each.stopped.values])
+    if not answers:
+        return "no simulated trial came to an answer within the limit."
+    names = [str(arm) for arm in each.arm.values]
+    (mask, often), *_ = answers.most_common(1)
+    arms = ", ".join(name for name, inside in zip(names, mask, strict=True) if inside)
+    low, high = share_interval(often, draws)
+    others = len(answers) - 1
+    more = f"; {others} other answers were given" if others > 1 else ""
+    return (
+        f"{arms}, in {often / draws:.0%} of simulated trials (95% interval {100 * low:.0f} to "
+        f"{100 * high:.0f}%){more}. The true means differ from draw to draw, and with them the "
+        f"right answer."
+    )
+
+
+def _wrong(each: xr.Dataset, draws: int) -> str:
+    wrong = int((each.stopped & ~each.correct).sum())
+    proved = each.attrs["guarantee"] == "proved"
+    promise = f"proved to be wrong with probability at most {float(each.attrs['delta']):g}"
+    return (
+        f"the answer is {promise if proved else 'a heuristic, without a guarantee'}; {wrong} of "
+        f"{draws} simulated trials gave a wrong one ({100 * wrong / draws:.1f}%, 95% interval "
+        f"{100 * float(each.error_lower):.1f} to {100 * float(each.error_upper):.1f}%)."
+    )
+
+
+def _needed(each: xr.Dataset, level: float) -> tuple[float, float, float]:
+    times = np.where(each.stopped.values, each.stopping_time.values, np.inf)
+    return quantile_interval(times, level)
+
+
+def _limited(value: float, low: float, high: float, limit: int) -> Cell:
+    """A sample size that may lie beyond the limit."""
+    beyond = f"> {limit:,}"
+    first = beyond if math.isinf(value) else count(value)
+    ends = [beyond if math.isinf(end) else count(end) for end in (low, high)]
+    return Cell(first, " to ".join(ends) if ends[0] != ends[1] else "", value)
+
+
+def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
+    limit, draws = planned.attrs["max_samples"], planned.sizes["draw"]
+    levels = [float(level) for level in planned.assurance_level.values]
+    rows = []
+    for g, label in enumerate(methods.labels(goals)):
+        each = planned.isel(goal=g)
+        late = int((~each.stopped).sum())
+        wrong = int((each.stopped & ~each.correct).sum())
+        times = each.plug_in_stopping_time.values.astype(np.float64)
+        mean = mean_interval(times.sum(), ((times - times.mean()) ** 2).sum(), len(times))
+        bounds = [np.quantile(each[name].values, [0.5, 0.025, 0.975], method="inverted_cdf")
+                  for name in ("sharp_bound", "theorem_1")]  # fmt: skip
+        rows.append([
+            Cell(label),
+            *(_limited(*_needed(each, level), limit) for level in levels),
+            number(*mean, least=not bool(each.plug_in_stopped.all())),
+            percent(late / draws, *map(float, share_interval(late, draws))),
+            percent(wrong / draws, float(each.error_lower), float(each.error_upper)),
+            *(number(*map(float, bound)) for bound in bounds),
+        ])  # fmt: skip
+    heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
+             "mean N on the fitted means", "not settled by the limit", "wrong answers",
+             "sharp bound on N, posterior median", "Theorem 1, posterior median"]  # fmt: skip
+    note = (
+        f"N counts participants; at most {limit:,}. Small print: 95% intervals, for the two bounds "
+        f"the 95% range over posterior draws. {_bounds(planned.attrs['bounds_in_words'])}"
+    )
+    return Table("Participants by goal", heads, rows, note)
+
+
+def _bounds(words: str) -> str:
+    """What the bounds hold for, without variable names and long numbers."""
+    said = words.replace("sharp_bound", "the sharp bound").replace("theorem_1", "Theorem 1")
+    said = re.sub(r"\d+\.\d{4,}", lambda digits: f"{float(digits[0]):.4g}", said)
+    return said[:1].upper() + said[1:].rstrip(".") + "."
+
+
+def _ties(planned: xr.Dataset) -> list[Block]:
+    said = planned.attrs["near_ties"]
+    return [Text(said, "warning")] if said else []
+
+
+def _assurance(planned: xr.Dataset, goals: list[Goal]) -> Table:
+    rows = []
+    for j, n in enumerate(planned.samples.values):
+        cells = [
+            plus_minus(float(each), float(planned.assurance_error[g, j]), percent=True)
+            for g, each in enumerate(planned.assurance.values[:, j])
+        ]
+        rows.append([Cell(f"{int(n):,}", key=float(n)), *cells])
+    heads = ["participants N", *methods.labels(goals)]
+    return Table("Assurance: probability that the trial has its answer by N (± standard error, in "
+                 "percentage points)", heads, rows)  # fmt: skip
+
+
+def _arms(shares: xr.Dataset, planned: xr.Dataset, goal: Goal, margin: str, g: int) -> Table:
+    each, draws = planned.isel(goal=g), planned.sizes["draw"]
+    pulls = each.pulls.values.astype(np.float64)
+    errors = (
+        pulls.std(axis=0, ddof=1) / math.sqrt(draws)
+        if draws > 1
+        else np.full(len(planned.arm), math.nan)
+    )
+    returned = each.answer.values.sum(axis=0)
+    low, high = share_interval(returned, draws)
+    has_margin = bool((np.asarray(shares.attrs["eps1"]) > 0).any())
+    rows = []
+    for i, arm in enumerate(map(str, planned.arm.values)):
+        near = [_probability(shares, "near_optimal", i)] if has_margin else []
+        rows.append([
+            Cell(arm), _probability(shares, "optimal", i), *near,
+            plus_minus(float(pulls[:, i].mean()), float(errors[i])),
+            percent(returned[i] / draws, float(low[i]), float(high[i])),
+        ])  # fmt: skip
+    near_head = ["P(within the margin)"] if has_margin else []
+    return Table(
+        f"Arms, when the trial asks for {methods.asked(goal, margin)}",
+        ["arm", "P(optimal)", *near_head, "mean participants", "returned by simulated trials"],
+        rows,
+        "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
+        f"participants are means over {draws} simulated trials ± standard errors; shares of "
+        "trials have 95% intervals. Trials that were not settled return no arm.",
+    )
+
+
+def _probability(shares: xr.Dataset, name: str, i: int) -> Cell:
+    return plus_minus(float(shares[name][i]), float(shares[f"{name}_error"][i]), percent=True)
+
+
+def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
+    radius = radius_of(planned.attrs["radius"])
+    simulated = (
+        f"{planned.sizes['draw']} instances, draws spread evenly over the posterior, were "
+        f"simulated once each, so that assurance averages over what is not known about the means; "
+        f"{planned.sizes['replication']} further trials were simulated at the posterior means. A "
+        f"trial that reached {planned.attrs['max_samples']:,} participants without an answer was "
+        f"counted as not settled, never as wrong."
+    )
+    tuned = planned.attrs.get("expected_samples_per_arm")
+    if tuned is not None:
+        simulated += (
+            f" The radius's rho was chosen, before any new data, for {float(tuned):,.0f} "
+            f"participants per arm, the need of a small pilot simulation at the posterior means."
+        )
+    time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    bound = (
+        f"For comparison: on the fitted means without a margin every delta-correct method needs "
+        f"at least {count(least)} samples on average (characteristic time T* = {count(time)}, "
+        f"computed to a relative 1e-6; Gaussian outcomes)."
+    )
+    if math.isinf(time):
+        bound = "On the fitted means arms tie exactly, so without a margin no method ever ends."
+    return [
+        *fit_methods(fit), f"{methods.PARETO} {methods.APE}",
+        f"{methods.intervals_of(radius, planned.attrs['radius'])} {_promise(radius, planned)}",
+        simulated, bound, methods.INTERVALS,
+    ]  # fmt: skip
+
+
+def _assumed(planned: xr.Dataset) -> str:
+    said = str(planned.attrs["guarantee_in_words"])
+    return said[:1].lower() + said[1:]
+
+
+def _promise(radius: Radius | None, planned: xr.Dataset) -> str:
+    proved = planned.attrs["guarantee"] == "proved"
+    said = methods.guarantee(radius, proved, float(planned.attrs["delta"]))
+    return f"{said} For this plan: {_assumed(planned)}" if proved else said
+
+
+def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) -> list[Block]:
+    blocks: list[Block] = []
+    if command:
+        blocks += [Text("On the command line:"), Text(command, "code")]
+    fold, posterior = planned.attrs["fold"], group(fit, "posterior")
+    blocks += [Text("In Python, from the fit that was written with this report:"),
+               Text(_script(planned), "code")]  # fmt: skip
+    blocks.append(settings("Settings", [
+        ("seed", planned.attrs["seed"]), ("delta", planned.attrs["delta"]),
+        ("margin", f"{fold:g}-fold" if fold else "as in the goals"),
+        ("goals", "; ".join(map(str, planned.goal.values))), ("rule", planned.attrs["rule"]),
+        ("radius", planned.attrs["radius"]), ("guarantee", planned.attrs["guarantee"]),
+        ("limit on participants", f"{planned.attrs['max_samples']:,}"),
+        ("posterior draws simulated", planned.sizes["draw"]),
+        ("variances", posterior.attrs["paretoid_variances"]),
+        ("priors", posterior.attrs["paretoid_priors"]),
+        ("source of the data", trial.provenance or trial.citation or "the user's table"),
+    ]))  # fmt: skip
+    blocks.append(versions())
+    return blocks
+
+
+def _script(planned: xr.Dataset) -> str:
+    """The calls that give the same plan from the same fit."""
+    goals = _goals(planned)
+    asked = ", ".join(f"pt.{goal!r}" for goal in goals)
+    more = ""
+    if planned.attrs["fold"]:  # which sets every margin
+        bare = [f"AtMost({goal.k})" if isinstance(goal, AtMost) else f"{type(goal).__name__}()"
+                for goal in goals]  # fmt: skip
+        asked = ", ".join(f"pt.{goal}" for goal in bare)
+        more = f"fold={float(planned.attrs['fold'])!r}, "
+    if "expected_samples_per_arm" not in planned.attrs:
+        more += f"radius=pt.{planned.attrs['radius']}, "
+    return f"""import paretoid as pt
+from paretoid import estimation
+
+fit = estimation.load_fit("fit.nc")    # written beside this report
+plan = estimation.plan(
+    fit, [{asked}],
+    {more}delta={float(planned.attrs["delta"])!r}, draws={planned.sizes["draw"]},
+    replications={planned.sizes["replication"]}, max_samples={int(planned.attrs["max_samples"])},
+    seed={int(planned.attrs["seed"])},
+)"""
+
+
+def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, list[Picture]]:
+    from paretoid import plots
+
+    trial = trial_of(fit)
+    found: dict[str, list[Picture]] = {}
+    with drawing():
+        stops = plots.assurance(planned, ax=new_axes(4.4))
+        found["assurance"] = [picture(stops, "assurance", (
+            "Probability that the trial has its answer by N participants."
+        ))]  # fmt: skip
+        optimal = plots.pareto_probability(
+            shares, fold=planned.attrs["fold"] or None, ax=new_axes(0.36 * len(trial.arms) + 1.5)
+        )
+        found["probability"] = [picture(optimal, "probability", (
+            "Posterior probability that each arm is optimal, and within the margin if there is one."
+        ))]  # fmt: skip
+        found["forest"] = [picture(plots.forest(fit)[0], "forest", (
+            "Fitted means beside the published ones, with 95% intervals."
+        ))]  # fmt: skip
+        found["projections"] = [picture(plots.projections(fit, draws=80)[0], "projections", (
+            "80 posterior draws of the arms' means, two endpoints at a time."
+        ))]  # fmt: skip
+    return found

@@ -1,0 +1,47 @@
+"""A small fit and plan that need no sampler, with names that try to be more than names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import paretoid as pt
+from paretoid.estimation import TrialSummary, pareto_probability, plan
+
+NASTY = (
+    "<script>document.title=7</script>",
+    '</style><b onclick="x">A & "B"',
+    "cost $5_{ or $6",
+    "O'Neil {{ 7 * 7 }} \x07 長い",
+)
+
+
+@pytest.fixture(scope="session")
+def nasty_fit():
+    mean = np.array([[4.0, 2.0], [2.5, 3.5], [2.0, 1.0], [0.5, 0.25]])
+    sd, n = np.full((4, 2), 1.0), np.full((4, 2), 50.0)
+    half = 2.0096 * sd / np.sqrt(n)  # Student's t, 49 degrees of freedom
+    trial = TrialSummary(
+        NASTY, ("<i>gain</i>", "ease & rest"), ("mg/L", ""), ("normal", "normal"), mean, sd, n,
+        mean, mean - half, mean + half, citation="Doe & <em>Roe</em>",
+    )  # fmt: skip
+    rng = np.random.default_rng(5)
+    both = ("chain", "draw", "arm", "endpoint")
+    mu = mean + rng.standard_normal((2, 200, 4, 2)) / np.sqrt(50)
+    sigma = 1 + 0.1 * rng.standard_normal((2, 200, 4, 2))
+    posterior = xr.Dataset({"mu": (both, mu), "sigma": (both, sigma)})
+    posterior.attrs = {
+        "paretoid_trial": trial.to_json(), "paretoid_variances": "partial",
+        "paretoid_priors": "default", "paretoid_problems": "",
+    }  # fmt: skip
+    stats = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((2, 200), dtype=bool))})
+    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
+
+
+@pytest.fixture(scope="session")
+def nasty_plan(nasty_fit):
+    """(fit, shares, plan); some trials run out of participants."""
+    goals = [pt.ParetoSet(0.1), pt.AtMost(1, 0.1)]
+    planned = plan(nasty_fit, goals, draws=40, replications=20, max_samples=400)
+    return nasty_fit, pareto_probability(nasty_fit, 0.1), planned

@@ -1,0 +1,233 @@
+"""The HTML reports as files: complete, closed to the world, and true to their numbers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import paretoid as pt
+from paretoid.commands.typed import typed
+from paretoid.estimation import plan
+from paretoid.estimation.model import trial_of
+from paretoid.estimation.report import write_all
+from paretoid.report import plan_report
+from paretoid.report.figures import drawing, new_axes, picture
+from paretoid.report.page import Cell, Section, Table, Text, render, write_page
+
+
+class Parsed(HTMLParser):
+    """A page taken apart: tags with attributes, texts by innermost tag, table cells by row."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.tables: list[list[list[str]]] = []
+        self._open: list[str] = []
+        self._cell = False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link"):
+            self._open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self._cell = True
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop() != tag:
+            pass
+        if tag in ("td", "th"):
+            self._cell = False
+
+    def handle_data(self, data):
+        self.texts.append((self._open[-1] if self._open else "", data))
+        if self._cell:
+            self.tables[-1][-1][-1] += data
+
+    def under(self, *tags: str) -> str:
+        return "".join(text for tag, text in self.texts if tag in tags)
+
+    def rows(self, head: str) -> list[list[str]]:
+        """The body of the first table whose heads include `head`."""
+        return next(table[1:] for table in self.tables if head in table[0])
+
+
+def assert_closed(html: str) -> Parsed:
+    """Nothing refers to anything outside, and what is referred to inside is there once."""
+    page = Parsed(html)
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = []
+    for tag, attrs in page.tags:
+        assert tag not in ("iframe", "img", "object", "embed", "base", "form", "video", "audio")
+        assert "src" not in attrs
+        for name, value in attrs.items():
+            assert not name.startswith("on")
+            targets += re.findall(r"url\(([^)]*)\)", value or "")
+            if name.endswith("href") and (tag, value) != ("link", "data:,"):
+                targets.append(value)
+            targets += [f"#{each}" for each in (value or "").split() if name == "aria-labelledby"]
+    assert targets
+    assert {target for target in targets if target[0] != "#" or target[1:] not in ids} == set()
+    style = page.under("style")
+    assert "url(" not in style
+    assert "@import" not in style
+    scripts = [text for tag, text in page.texts if tag == "script"]
+    assert len(scripts) == 1
+    policy = next(a["content"] for _, a in page.tags if "http-equiv" in a)
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    return page
+
+
+@pytest.fixture(scope="module")
+def html(nasty_plan):
+    return plan_report(*nasty_plan, command="paretoid plan 'a & b.csv' --k 1")
+
+
+def test_a_plan_is_one_file_that_refers_to_nothing_outside(html):
+    page = assert_closed(html)
+    assert sum(tag == "svg" for tag, _ in page.tags) >= 4
+    assert "http" not in html.replace("http-equiv", "")
+
+
+def test_names_are_text_whatever_they_spell(nasty_fit, html):
+    page = Parsed(html)
+    names = trial_of(nasty_fit).arms
+    shown = [row[0] for row in page.rows("P(optimal)")]
+    assert shown == list(names)
+    drawn = page.under("text", "tspan")
+    for name in names:
+        assert name.split(" 長")[0].replace("\x07", "\ufffd") in drawn  # text, not a path
+    assert {tag for tag, _ in page.tags}.isdisjoint({"b", "i", "em"})
+    assert "{{ 7 * 7 }}" in html
+
+
+def test_numbers_of_the_plan_stand_in_the_report(nasty_plan, html):
+    _, shares, planned = nasty_plan
+    page = Parsed(html)
+    rows = {row[0]: row[1:] for row in page.rows("N for 90% assurance")}
+    assert list(rows) == ["all optimal arms", "one arm"]
+    for g, cells in enumerate(rows.values()):
+        each = planned.isel(goal=g)
+        needed = float(each.samples_needed.sel(assurance_level=0.9))
+        assert cells[1].startswith(f"{needed:,.0f} ")
+        # With 40 draws the ends are the 32nd and the 40th: P(Binomial(40, 0.9) <= 31) = 1.5%,
+        # P(<= 32) = 4.2%, P(= 40) = 1.5%, P(>= 39) = 8.0%.
+        ordered = np.sort(np.where(each.stopped, each.stopping_time, np.inf))
+        high = "> 400" if np.isinf(ordered[39]) else f"{ordered[39]:,.0f}"
+        assert cells[1].endswith(f"{ordered[31]:,.0f} to {high}")
+        assert cells[2].startswith(f"{float(each.plug_in_stopping_time.mean()):,.0f} ")
+        assert cells[3].startswith(f"{float(each.censored):.1%}")
+        assert cells[4].startswith(f"{float(each.error_rate):.1%}")
+    arms = page.rows("P(optimal)")
+    for i, row in enumerate(arms):
+        assert row[1].startswith(f"{100 * float(shares.optimal[i]):.0f}"[:1])
+        spread = planned.pulls[0, :, i].values.std(ddof=1) / np.sqrt(40)
+        value, error = row[3].split(" ± ")
+        assert float(value) == pytest.approx(float(planned.allocation[0, i]), abs=0.5)
+        assert float(error) == pytest.approx(spread, rel=0.06)  # two digits
+    assert "Doe & <em>Roe</em>" in page.under("p")
+
+
+def test_methods_name_model_priors_radius_guarantee_and_how_to_repeat_it(html):
+    page = Parsed(html)
+    words = page.under("p")
+    for said in (
+        "chi² with n - 1 degrees of freedom", "LogNormal(log 0.15, 0.7)", "Gaussian",
+        "UnknownScale(rho=", "Proved: if outcomes are Gaussian", "R-hat", "Clopper-Pearson",
+    ):  # fmt: skip
+        assert said in words
+    code = page.under("code")
+    assert "paretoid plan 'a & b.csv' --k 1" in code
+    assert "seed=1" in code
+    compile(code.split("--k 1")[1], "report", "exec")
+    names = [row[0] for row in page.rows("setting")] + [
+        row[0] for table in page.tables for row in table
+    ]
+    assert {"seed", "delta", "radius", "Python", "paretoid", "numpy"} <= set(names)
+
+
+def test_problems_and_heuristics_are_said_first(nasty_plan):
+    fit, shares, _ = nasty_plan
+    worse = fit.copy(deep=True)
+    worse["posterior"].attrs["paretoid_problems"] = "7 divergent transitions"
+    loose = plan(
+        fit, pt.ParetoSet(0.1), radius=pt.Mixture(union="none"), draws=3, replications=2,
+        max_samples=300,
+    )  # fmt: skip
+    words = Parsed(plan_report(worse, shares, loose)).under("p", "li")
+    assert words.index("7 divergent transitions") < words.index("nothing bounds the probability")
+    assert words.index("nothing bounds the probability") < words.index("How many")
+    assert "proved to be wrong" not in words
+    assert "Proved:" not in words
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # a name that the PNG's font cannot show
+def test_write_all_writes_the_page_beside_the_rest(nasty_plan, tmp_path):
+    written = write_all(*nasty_plan, tmp_path, eps1=0.1, command="the command")
+    assert {"report.html", "plan.json", "arms.csv"} <= {path.name for path in written}
+    assert "the command" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="cannot be written"):
+        write_page(tmp_path / "nowhere" / "report.html", "")
+
+
+def test_two_pictures_share_no_id_and_keep_what_refers_inside():
+    def axes():
+        made = new_axes(2.0, 3.0)
+        made.plot([1, 2, 3], "o-", clip_on=True, label="a")
+        return made
+
+    with drawing():
+        pair = [picture(axes(), name, f"say <{name}>") for name in ("one", "two")]
+    assert pair[0].width == 288
+    blocks = [Text(pair[0].svg), Text(pair[1].svg)]  # as text: escaped
+    assert "<svg" not in render("t", "s", [Section("x", blocks, "x")])
+    pages = [Parsed(each.svg) for each in pair]
+    ids = [{a["id"] for _, a in page.tags if "id" in a} for page in pages]
+    assert ids[0]
+    assert ids[0].isdisjoint(ids[1])
+    for page, own in zip(pages, ids, strict=True):
+        used = {a["href"][1:] for _, a in page.tags if "href" in a}
+        clips = {a["clip-path"][5:-1] for _, a in page.tags if "clip-path" in a}
+        assert used | clips == own
+        assert {tag for tag, _ in page.tags}.isdisjoint({"metadata", "style"})
+    assert pages[0].tags[0][1]["aria-label"] == "say <one>"
+
+
+def test_cells_say_how_they_sort():
+    assert Cell("b").order == "b"
+    assert Cell("1,000", key=1000.0).order == "1000.0"
+    assert Cell("∞", key=np.inf).order == "Infinity"
+    assert Cell("–", key=np.nan).order == ""
+    table = Table("c", ["h"], [[Cell("x")]])
+    assert not table.numeric(0)
+
+
+def test_the_command_is_told_as_it_was_typed():
+    app, told = typer.Typer(), []
+
+    @app.command()
+    def main(
+        context: typer.Context, name: str, k: int = 2, flag: bool = False, loud: bool = True
+    ) -> None:
+        told.append(typed(context))
+
+    runner = CliRunner()
+    assert runner.invoke(app, ["a b.csv"], prog_name="go").exit_code == 0
+    runner.invoke(app, ["--k", "3", "it's", "--flag", "--no-loud"], prog_name="go")
+    assert told == ["go 'a b.csv'", "go 'it'\"'\"'s' --k 3 --flag --no-loud"]
