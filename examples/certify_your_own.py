@@ -1,22 +1,25 @@
-"""Certify an identification algorithm written by somebody else, and ours.
+# %% [markdown]
+# # Regression-test your own algorithm
+#
+# An identification algorithm promises "wrong with probability at most delta". Three that make this
+# promise are put to the test: a rule that many would write in an afternoon, a planned design, and
+# paretoid's engine. An algorithm is any function of a bandit, delta and a seed that returns a mask
+# of arms and the number of samples.
 
-The first is a rule many would write in an afternoon: sample every arm n times, return the arms
-whose empirical means nobody beats. Its author claims "95% sure". The second adds a union bound
-and a Hoeffding interval at a fixed n, and stops only for gaps it is told beforehand. The third is
-paretoid's engine. Run it:
-
-    python examples/certify_your_own.py
-"""
-
+# %%
 import math
 
 import numpy as np
 
 import paretoid as pt
 from theory import gaps, pareto_set
-from validation import delta_correctness, engine
+from validation import assert_delta_correct, delta_correctness, engine
+
+# %% [markdown]
+# **Naive**: sample every arm n times, return the arms whose averages nobody beats. "95% sure."
 
 
+# %%
 def naive(bandit, delta, seed):
     """Sample each arm n times and believe the averages."""
     rng = np.random.default_rng(seed)
@@ -25,6 +28,11 @@ def naive(bandit, delta, seed):
     return pareto_set(averages * bandit.sign), bandit.K * n
 
 
+# %% [markdown]
+# **Planned**: the same with n from a union bound, right if no gap is smaller than it was told.
+
+
+# %%
 def planned(gap):
     """The same with n from a union bound over all differences, for gaps of at least `gap`."""
 
@@ -39,14 +47,28 @@ def planned(gap):
     return fixed_design
 
 
-def main() -> None:
-    easy = pt.GaussianBandit([[4.0, 0.0], [0.0, 4.0], [-2.0, -2.0]])
-    hard = pt.GaussianBandit([[1.0, 0.0], [0.0, 1.0], [0.9, -0.1], [-0.3, 0.7]])
-    gap = float(gaps(hard.oriented).min())
-    for algorithm in (naive, planned(gap), engine()):
-        verdict = delta_correctness(algorithm, [easy, hard], delta=0.05, max_runs=200, seed=1)
-        print(verdict.summary(), end="\n\n")
+# %% [markdown]
+# The promise must hold on every bandit, so choose hard ones. The test is sequential: it stops as
+# soon as an algorithm is found out, and rejects a correct one with probability at most 1e-6.
+
+# %%
+easy = pt.GaussianBandit([[4.0, 0.0], [0.0, 4.0], [-2.0, -2.0]])
+hard = pt.GaussianBandit([[1.0, 0.0], [0.0, 1.0], [0.9, -0.1], [-0.3, 0.7]])
+gap = float(gaps(hard.oriented).min())
+for algorithm in (naive, planned(gap), engine()):
+    verdict = delta_correctness(algorithm, [easy, hard], delta=0.05, max_runs=200, seed=1)
+    print(verdict.summary(), end="\n\n")
+
+# %% [markdown]
+# **In your test suite** one line does it. It raises `AssertionError` with the summary above unless
+# the algorithm passes; with paretoid installed, pytest also has a fixture `delta_correct` and
+# lists at the end of its run what was certified (validation/README.md).
 
 
-if __name__ == "__main__":
-    main()
+# %%
+def test_my_algorithm():
+    assert_delta_correct(planned(gap), [easy, hard], delta=0.05, max_runs=120)
+
+
+test_my_algorithm()
+print("test_my_algorithm passed")

@@ -1,17 +1,19 @@
-"""A two-site booster trial, simulated: T-cell results come weeks after the antibodies.
+# %% [markdown]
+# # A live trial: two sites, late results, patients who leave
+#
+# A booster trial, simulated; T-cell results come weeks after the antibodies. Two sites share one
+# ledger. Each morning a site asks for as many arms as patients have come; blood is drawn, IgG is
+# back after two weeks, T cells after four to eight, and some patients leave. The plot at the end
+# shows how the intervals on the differences between boosters close, each endpoint at its pace.
+#
+# On the command line the same is `paretoid trial init`, `ask`, `tell`, `status`, `verify`.
 
-    python examples/live_trial.py [intervals.png]
-
-Two sites share one ledger. Each morning a site asks for as many arms as patients have come; blood
-is drawn, IgG is back after two weeks, T cells after four to eight, and some patients leave. The
-plot shows how the intervals on the differences between boosters close, each endpoint at its pace.
-"""
-
+# %%
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -39,6 +41,11 @@ PATIENTS = {"north": 3, "south": 2}  # a day
 LEAVING = 0.03
 
 
+# %% [markdown]
+# A calendar stands in for the clock, so that the log carries the days of the simulated trial.
+
+
+# %%
 class Calendar:
     """The day it is; every event in the ledger carries it."""
 
@@ -49,6 +56,12 @@ class Calendar:
         return START + timedelta(days=self.day)
 
 
+# %% [markdown]
+# **The trial.** `ask` allocates, `tell` records; whatever is told is in the ledger before `tell`
+# returns. Outcomes may come late, in parts and in any order.
+
+
+# %%
 def run(folder: Path, seed: int = 1) -> tuple[list[tuple[int, Status]], pt.Explorer]:
     """The trial from its first patient to the answer: (day, status) of every week."""
     rng = np.random.default_rng(seed)
@@ -96,6 +109,11 @@ def run(folder: Path, seed: int = 1) -> tuple[list[tuple[int, Status]], pt.Explo
     return weeks, first
 
 
+# %% [markdown]
+# **The picture.** An interval that no longer crosses 0 settles one comparison.
+
+
+# %%
 def plot(weeks: list[tuple[int, Status]], path: Path, best: str = "m1273") -> None:
     """The intervals on `best` minus each other booster, week by week."""
     others = [arm for arm in BOOSTERS if arm != best]
@@ -105,7 +123,12 @@ def plot(weeks: list[tuple[int, Status]], path: Path, best: str = "m1273") -> No
     figure.savefig(path, dpi=110)
 
 
-def main(arguments: list[str]) -> None:
+# %% [markdown]
+# **The report.** Answers, what they rest on, and the hash under which the log can be checked.
+
+
+# %%
+def main(arguments: Sequence[str] = ()) -> None:
     with tempfile.TemporaryDirectory() as folder:
         weeks, explorer = run(Path(folder))
         with explorer:
@@ -120,4 +143,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
