@@ -19,16 +19,18 @@ from typing import Any
 
 def public_packages() -> list[str]:
     """The three packages and those of their parts that say what they export."""
-    found = []
+    found, linked = [], set()
     for top in map(importlib.import_module, ("paretoid", "theory", "validation")):
         inner = pkgutil.walk_packages(top.__path__, top.__name__ + ".")
         for name in [top.__name__, *(each.name for each in inner if each.ispkg)]:
             module = importlib.import_module(name)
-            if hasattr(module, "__all__"):
-                found.append(name)
-                # `validation` fetches its names when they are first used; pdoc only looks.
-                vars(module).update({each: getattr(module, each) for each in module.__all__})
-    return found
+            if not hasattr(module, "__all__"):
+                continue
+            found.append(name)
+            linked.update(f"{name}.{each}" for each in module.__all__)
+            # `validation` fetches its names when they are first used; pdoc only looks.
+            vars(module).update({each: getattr(module, each) for each in module.__all__})
+    return [name for name in found if name not in linked]  # pdoc follows exported modules itself
 
 
 def readable(docstring: str) -> str:
