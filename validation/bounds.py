@@ -20,6 +20,7 @@ import numpy as np
 import theory
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
+from paretoid.plots.style import grid, log_axis, new_figure
 from paretoid.simulation import simulate
 from theory._checks import check_count, check_delta, check_k
 from theory.radii import KaufmannKoolen, Mixture, Radius
@@ -261,9 +262,6 @@ def plot(result: xr.Dataset, *, instance: int = 0, eps1: float | None = None) ->
     >>> len(plot(result).axes)
     1
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     slack = result.eps1.values[0] if eps1 is None else eps1
     if slack not in result.eps1.values:
         raise ValueError(
@@ -271,8 +269,7 @@ def plot(result: xr.Dataset, *, instance: int = 0, eps1: float | None = None) ->
         )
     chosen = result.sel(eps1=slack)
     panels = len(chosen.k)
-    figure = Figure(figsize=(max(6.0, 1.4 + 3.2 * panels), 4.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(max(6.0, 1.4 + 3.2 * panels), 4.6)
     axes = figure.subplots(1, panels, squeeze=False, sharey=True)[0]
     for axis, k in zip(axes, chosen.k.values, strict=True):
         data = chosen.sel(k=k)
@@ -281,7 +278,7 @@ def plot(result: xr.Dataset, *, instance: int = 0, eps1: float | None = None) ->
         else:
             _against_bound(axis, data.isel(delta=0))
         axis.set_title("whole Pareto set" if k == 0 else f"k = {k}", fontsize=10)
-        axis.grid(True, which="major", color="0.85", linewidth=0.6)
+        grid(axis)
     axes[0].set_ylabel("samples")
     handles: dict[str, Any] = {}
     for axis in axes:
@@ -319,8 +316,6 @@ def _bound_lines(axis: Any, x: Any, data: xr.Dataset) -> None:
 
 
 def _against_bound(axis: Any, data: xr.Dataset) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     order = np.argsort(data.sharp_bound.values)
     x = data.sharp_bound.values[order]
     middle = data["mean"].values[order]
@@ -336,10 +331,6 @@ def _against_bound(axis: Any, data: xr.Dataset) -> None:
         y = data[name].values[order]
         if np.isfinite(y).all():
             axis.plot(x, y, marker, ms=4, mfc="none", color="0.35", label=_LINES[name][0])
-    axis.set_xscale("log")
     axis.set_yscale("log")
+    log_axis(axis, "x")
     axis.set_xlabel("sharp bound, samples")
-    steps = (1.0, 2.0, 5.0) if x[-1] < 100 * x[0] else (1.0,)
-    axis.xaxis.set_major_locator(LogLocator(subs=steps))
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axis.xaxis.set_minor_formatter(NullFormatter())

@@ -41,12 +41,10 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
         ecdf(axes, table, g, color, dashes, words)
         said = f"its sharp bound, median draw: {sharp[g]:,.0f}"
         if drawn[g]:
-            axes.axvline(sharp[g], color=color, ls=dashes, lw=1)
-        axes.plot([], [], color=color, ls=dashes, lw=1, label=said)
-    axes.axvline(limit, color="0.2", lw=1, ls=(0, (1, 1)))
-    axes.annotate(
-        "max_samples ", (limit, 0.5), rotation=90, ha="right", va="center", fontsize="x-small"
-    )
+            axes.axvline(sharp[g], color=color, ls=dashes, lw=1, label=said)
+        else:
+            axes.plot([], [], " ", label=said + ", beyond the axis")
+    axes.axvline(limit, color="0.2", lw=1, ls=(0, (1, 1)), label=f"max_samples: {limit:,}")
     for level in planned.assurance_level.values:
         axes.axhline(level, color="0.85", lw=0.8, zorder=0)
     axes.set_ylim(0, 1.02)

@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import theory
 from paretoid.goals import AtMost, Cover, Goal
-from paretoid.plots.selection import Runs, goal_of, radius_of
-from theory._checks import FloatArray, check_choice
+from paretoid.plots.selection import Problem, Runs, goal_of, radius_of
+from paretoid.rules import APE
+from theory._checks import as_epsilon, check_choice
 from theory.radii import KaufmannKoolen, Mixture
 
 #: name -> (label, marker): upper bounds point down at the axis, lower bounds up
@@ -30,14 +33,16 @@ class Drawn:
     value: float
 
 
-def applicable(runs: Runs, known: tuple[FloatArray, FloatArray, bool], names: Any) -> list[Drawn]:
+def applicable(runs: Runs, known: Problem, names: Any) -> list[Drawn]:
     """The bounds of `names` that say something about these runs, finite ones alone.
 
-    sharp_bound     `theory.sample_bound`: rule APE, radius Mixture or KaufmannKoolen
-    theorem_1       `theory.theorem_1`: rule APE; about the paper's radius, so for runs with
+    sharp_bound     `theory.sample_bound`: rule APE(), radius Mixture or KaufmannKoolen
+    theorem_1       `theory.theorem_1`: rule APE(); about the paper's radius, so for runs with
                     another one it is a yardstick, and labelled so
-    characteristic  T* kl(delta, 1 - delta): Gaussian outcomes, the whole Pareto set, eps1 = 0
-    lower_bound     `theory.lower_bound`, where Theorem 2 is proved: its family of instances alone
+    characteristic  T* kl(delta, 1 - delta): independent Gaussian outcomes, the whole Pareto set,
+                    eps1 = 0, and a proved radius: the theorem is about delta-correct algorithms
+    lower_bound     `theory.lower_bound`, where Theorem 2 is proved: its family of instances
+                    alone, and as for T*
     """
     wanted = [
         check_choice(name, tuple(BOUNDS), name="bounds", why="those can be drawn.")
@@ -57,23 +62,23 @@ def applicable(runs: Runs, known: tuple[FloatArray, FloatArray, bool], names: An
     return found
 
 
-def _values(
-    runs: Runs, goal: Goal, known: tuple[FloatArray, FloatArray, bool], delta: float
-) -> dict[str, float]:
-    means, scale, gaussian = known
+def _values(runs: Runs, goal: Goal, known: Problem, delta: float) -> dict[str, float]:
+    means = known.means
     k = goal.k if isinstance(goal, AtMost) else None
-    problem = (goal.eps1, k, scale)
+    problem = (goal.eps1, k, known.scale)
     values: dict[str, float] = {}
-    if runs.rule.startswith("APE"):
+    if runs.rule == repr(APE()):  # with pull="both" a round draws two
         radius = radius_of(runs.radius)
         if isinstance(radius, (Mixture, KaufmannKoolen)):
             values["sharp_bound"] = float(theory.sample_bound(means, delta, radius, *problem))
         values["theorem_1"] = float(theory.theorem_1(means, delta, *problem))
-    if gaussian and not any(theory._checks.as_epsilon(goal.eps1, means.shape[1])):
+    exact = not np.any(as_epsilon(goal.eps1, means.shape[1]))
+    if known.gaussian and exact and runs.guarantee == "proved":
+        noise = known.noise
         if k is None and not isinstance(goal, Cover):
-            values["characteristic"] = theory.characteristic_lower_bound(means, delta, scale)
+            values["characteristic"] = theory.characteristic_lower_bound(means, delta, noise)
         if not isinstance(goal, Cover):
-            bound = theory.lower_bound(means, delta, k or len(means), scale=scale)
+            bound = theory.lower_bound(means, delta, k or len(means), scale=noise)
             if bound.proved:
                 values["lower_bound"] = float(bound)
     return values

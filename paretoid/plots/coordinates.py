@@ -86,7 +86,7 @@ def _looks(optimal: Any) -> list[dict[str, Any]]:
     rank = 0
     for inside in optimal:
         if not inside:
-            found.append({"color": "0.72", "lw": 0.9, "ls": "-", "marker": None})
+            found.append({"color": "0.72", "lw": 0.9, "ls": "-", "marker": ".", "ms": 4})
             continue
         color, _, dashes = style.STYLES[(0, 1, 5)[rank % 3]]
         marker = "osD^vPX<>*hp"[rank % 12]
@@ -124,8 +124,9 @@ def _names(axes: Axes, bandit: Bandit, ends: Any, optimal: Any, look: list[dict[
     right = bandit.D - 1
     for i, name in enumerate(bandit.arms):
         axes.annotate(
-            name, (right, ends[i]), xytext=(right + 0.22, y[i]), textcoords="data", va="center",
-            fontsize=size, fontweight="bold" if optimal[i] else "normal", annotation_clip=False,
+            style.plain(style.short(name, 48)), (right, ends[i]), xytext=(right + 0.22, y[i]),
+            textcoords="data", va="center", fontsize=size, annotation_clip=False,
+            fontweight="bold" if optimal[i] else "normal",
             color="black" if optimal[i] else "0.35",
             arrowprops={"arrowstyle": "-", "lw": 0.6, "color": look[i]["color"], "shrinkA": 1,
                         "shrinkB": 3, "relpos": (0.0, 0.5)},

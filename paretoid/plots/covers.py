@@ -69,6 +69,9 @@ def samples_against_eps2(runs: Any, *, ax: Axes | None = None) -> Axes:
             axes.vlines(x, *ends, color=color, lw=1.2, transform=beside)
     used = [g for mine in points.values() for _, g in mine]
     times = table.time[used]
+    eps2s = [eps2 for mine in points.values() for eps2, _ in mine]
+    room = 0.05 * (max(eps2s) - min(eps2s)) or 0.05
+    axes.set_xlim(min(eps2s) - room, max(eps2s) + room)
     axes.set_ylim(0.8 * max(times.min(), 1), 1.25 * max(times.max(), 2))
     style.log_axis(axes, "y")
     out = int(table.censored[used].sum())

@@ -56,7 +56,7 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
         axis.set_title(style.wrap(said, 34), fontsize="medium")
         axis.set_xlabel(trial.units[d] or ("share" if scale == "binary" else ""))
         style.grid(axis, "x")
-    panels[0].set_yticks(rows, [style.wrap(arm, 34) for arm in trial.arms])
+    panels[0].set_yticks(rows, [style.wrap(style.short(arm, 100), 34) for arm in trial.arms])
     style.legend_above(panels)
     style.note(panels[0].get_figure(root=True), " ".join(trial.assumptions))
     return panels
@@ -106,7 +106,7 @@ def _cloud(
     axis: Any, trial: Any, draws: FloatArray, centre: FloatArray, pair: tuple[int, int], i: int,
     inside: bool,
 ) -> None:  # fmt: skip
-    markers = "osD^vP*X<>hp8d"
+    markers, fills = "osD^vP*X<>", ("white", "0.78", "0.55")
     d, e = pair
     color = style.DARK if inside else style.GREY
     x, y = (_natural(draws[:, q], trial.scales[q]) for q in (d, e))
@@ -114,8 +114,8 @@ def _cloud(
     axis.plot(
         _natural(centre[d], trial.scales[d]), _natural(centre[e], trial.scales[e]),
         markers[i % len(markers)], ms=7, mec="black", mew=0.8, ls="none",
-        mfc=style.DARK if inside else ("white", "0.75")[i // len(markers) % 2],
-        label=trial.arms[i] + (" (front)" if inside else ""),
+        mfc=style.DARK if inside else fills[i // len(markers) % len(fills)],
+        label=style.plain(trial.arms[i]) + (" (front)" if inside else ""),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.plots import style
 from theory._checks import FloatArray
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def label_points(
     the figure become wider for the key. Returns the texts.
     """
     strong = np.zeros(len(names), dtype=bool) if bold is None else np.asarray(bold)
-    texts = _place(ax, x, y, list(names), strong, size, marker)
+    written = [style.wrap(style.short(name, 80), 30) for name in names]
+    texts = _place(ax, x, y, written, strong, size, marker)
     if texts is not None:
         return texts
     numbers = [str(i + 1) for i in range(len(names))]
@@ -121,9 +123,10 @@ def _size(text: Any, unit: float) -> FloatArray:
     """
     from matplotlib.textpath import TextPath
 
-    pixels = text.get_window_extent()
-    outline = TextPath((0, 0), text.get_text(), prop=text.get_fontproperties()).get_extents()
-    return np.array([max(pixels.width, outline.width * unit), pixels.height])
+    pixels, font = text.get_window_extent(), text.get_fontproperties()
+    outlines = [TextPath((0, 0), line, prop=font) for line in text.get_text().split("\n") if line]
+    wide = max((each.get_extents().width for each in outlines), default=0.0)
+    return np.array([max(pixels.width, wide * unit), pixels.height])
 
 
 def _halo(text: Any) -> None:
@@ -139,13 +142,13 @@ def _key(ax: Axes, numbers: list[str], names: Sequence[str], bold: Any, grow: bo
     figure: Any = ax.get_figure(root=True)
     rows = max(int(ax.get_window_extent().height / figure.dpi * 72 / 10.5), 1)
     if grow:
-        wide = 0.055 * (max(map(len, names)) + 6)  # inches a column
+        wide = 0.055 * (min(max(map(len, names)), 60) + 6)  # inches a column
         figure.set_figwidth(figure.get_figwidth() + wide * -(-len(names) // rows))
     columns: list[Any] = [
         VPacker(
             children=[
                 TextArea(
-                    f"{numbers[i]:>3}  {names[i]}",
+                    f"{numbers[i]:>3}  {style.plain(style.short(names[i], 60))}",
                     textprops={"fontsize": 6.5, "fontweight": "bold" if bold[i] else "normal"},
                 )
                 for i in range(first, min(first + rows, len(names)))

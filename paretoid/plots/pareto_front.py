@@ -97,7 +97,7 @@ def front(
         axes.plot(
             these[:, 0], these[:, 1], "o" if inside else "s", ms=7 if inside else 5,
             mfc=style.DARK if inside else "white", mec="black" if inside else "0.35", mew=0.9,
-            ls="none", zorder=4, label=text if len(these) or inside else None,
+            ls="none", zorder=4, label=text if len(these) else None,
         )  # fmt: skip
     for side, d in zip("xy", chosen, strict=True):
         less = arms.sign[d] < 0
@@ -146,7 +146,7 @@ def _of_run(run: Run) -> Arms:
     half = half_widths(counts, bandit.scale, ss, setting.radius, setting.delta)
     words = (f"in the answer to {style.goal_label(str(setting.goals[0]))}", "not in it")
     if not run.stopped:
-        words = (f"no answer: {run.stopping_time:,} samples were not enough", "estimated mean")
+        words = ("", f"mean seen; no answer after {run.stopping_time:,} samples")
     return Arms(
         bandit.arms, bandit.objectives, bandit.sign, centre, half, run.answer, words,
         setting.delta,

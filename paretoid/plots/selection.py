@@ -151,8 +151,23 @@ def radius_of(text: str) -> Radius | None:
     return radius if isinstance(radius, Radius) else None
 
 
-def problem(runs: Any, bandit: Bandit | None) -> tuple[FloatArray, FloatArray, bool] | None:
-    """(oriented means, scale, whether outcomes are Gaussian) of the one instance; None unknown.
+@dataclass(frozen=True)
+class Problem:
+    """One instance, as bounds need it: (K, D) tables, means oriented so that larger is better.
+
+    scale       what a radius is told
+    noise       the standard deviations of the outcomes
+    gaussian    outcomes are Gaussian and independent between objectives; False: not known to be
+    """
+
+    means: FloatArray
+    scale: FloatArray
+    noise: FloatArray
+    gaussian: bool
+
+
+def problem(runs: Any, bandit: Bandit | None) -> Problem | None:
+    """The instance that `runs` are of; None if they do not say.
 
     A campaign keeps means and scales, `simulate` does not, and then `bandit` says them.
     """
@@ -167,14 +182,17 @@ def problem(runs: Any, bandit: Bandit | None) -> tuple[FloatArray, FloatArray, b
                 f"from its means and scale."
             )
         _check_arms(runs, bandit)
-        return bandit.oriented, bandit.scale, bandit.model == "gaussian"
+        noise = getattr(bandit, "noise", bandit.scale)
+        independent = getattr(bandit, "covariance", None) is None
+        gaussian = bandit.model == "gaussian" and independent
+        return Problem(bandit.oriented, bandit.scale, noise, gaussian)
     if not {"means", "scale", "minimize"} <= {*runs.data_vars, *runs.coords}:
         return None
     one = one_setting(runs)
     means = one["means"].transpose("arm", "objective").values
     scale = one["scale"].transpose("arm", "objective").values
     sign = np.where(one["minimize"].values, -1.0, 1.0)
-    return means * sign, scale, False  # it does not say how outcomes are drawn
+    return Problem(means * sign, scale, scale, False)  # it does not say how outcomes are drawn
 
 
 def _check_arms(runs: Any, bandit: Bandit) -> None:

@@ -84,26 +84,41 @@ def new_figure(width: float, height: float) -> Figure:
 def log_axis(ax: Axes, side: str) -> None:
     """Logarithmic, with plain numbers: powers of ten would be small and in the way.
 
-    Set the limits first: ticks are at 1, 10, 100 or 1, 3, 10 or 1, 2, 5, 10, as there is room.
+    Set the limits first: there are as many ticks as have room for their numbers.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import (
+        FuncFormatter,
+        LogLocator,
+        MaxNLocator,
+        NullFormatter,
+        NullLocator,
+    )
 
     getattr(ax, f"set_{side}scale")("log")
     axis = getattr(ax, f"{side}axis")
     low, high = sorted(getattr(ax, f"get_{side}lim")())
-    decades = np.log10(high / low) if low > 0 else 9.0
+    decades = max(np.log10(high / low) if low > 0 else 9.0, 0.05)
     box, size = ax.get_position(), ax.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
-    inches = box.width * size[0] if side == "x" else 2 * box.height * size[1]
-    each = inches / max(decades, 0.1)  # inches a decade
-    steps: tuple[float, ...] = (
-        (1.0,) if each < 1.1 else (1.0, 3.0) if each < 2.0 else (1.0, 2.0, 5.0)
-    )
-    if decades < 0.7:
-        steps = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
-    axis.set_major_locator(LogLocator(subs=steps, numticks=12))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    inches = (box.width * size[0] if side == "x" else box.height * size[1]) / decades
+    letters = max(len(_number(float(f"{end:.1g}"))) for end in (low, high) if end > 0)
+    needed = 0.1 * (letters + 1) if side == "x" else 0.3
+    room = int(decades * inches / needed)
+    steps: tuple[float, ...] = (1.0,)
+    for finer in ((1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)):
+        closest = min(np.diff(np.log10([*finer, 10.0])))
+        if closest * inches > needed:
+            steps = finer
+    if decades < 0.5:  # too short for any of them: between two ticks of a linear axis
+        axis.set_major_locator(MaxNLocator(int(np.clip(room - 1, 1, 4)), steps=[1, 2, 5, 10]))
+    else:
+        axis.set_major_locator(LogLocator(subs=steps, numticks=room + 2))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.6g}"
 
 
 def grid(ax: Axes, axis: str = "both") -> None:
@@ -153,8 +168,29 @@ def legend_above(panels: Any, *, columns: int = 3) -> None:
 
 
 def wrap(text: str, width: int) -> str:
-    """`text` over lines of at most `width` characters."""
-    return "\n".join(textwrap.wrap(text, max(width, 8))) or text
+    """`text` over lines of at most `width` characters, dollars kept from being mathematics."""
+    return plain("\n".join(textwrap.wrap(text, max(width, 8))) or text)
+
+
+def plain(text: str) -> str:
+    r"""`text` as it stands: Matplotlib would read what is between two dollars as TeX.
+
+    >>> plain("2 x $5 or $10")
+    '2 x \\$5 or \\$10'
+    """
+    return text.replace("$", r"\$")
+
+
+def short(text: str, width: int) -> str:
+    """At most `width` characters, the middle left out: long names often differ at the end.
+
+    >>> short("a strategy with a long name, dose 12", 20)
+    'a strateg... dose 12'
+    """
+    if len(text) <= width:
+        return text
+    tail = (width - 3) // 2
+    return text[: width - 3 - tail] + "..." + text[-tail:]
 
 
 def objective_label(name: str, less: bool, *, unit: str = "", reversed_: bool = False) -> str:
