@@ -38,7 +38,7 @@ def pulls(runs: Any, *, ax: Axes | None = None) -> Axes:
     rows = np.arange(K)[::-1].astype(float)
     R = table.pulls.shape[1]
     for g, (color, marker, _) in enumerate(styles):
-        y = rows + (0.0 if G == 1 else 0.32 - 0.64 * g / (G - 1))
+        y = rows + (0.0 if G == 1 else 0.25 - 0.5 * g / (G - 1))
         drawn = table.pulls[g]
         low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
         middle = drawn.mean(axis=0)

@@ -136,7 +136,7 @@ def legend(ax: Axes, *, columns: int | None = None, **handles: Any) -> None:
         return
     if columns is None:
         inches = ax.get_figure(root=True).get_figwidth() * ax.get_position().width  # type: ignore[union-attr]
-        columns = _columns([len(str(label)) for label in labels], int(inches * 14))
+        columns = _columns([len(str(label)) for label in labels], int(inches * 15.5))
     ax.legend(
         **handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
         fontsize="small", borderaxespad=0.2,
