@@ -8,6 +8,7 @@ from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledB
 from paretoid.campaign import Campaign, CampaignError, open_campaign
 from paretoid.explorer import Allocation, Explorer
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.instance_files import read_instance, write_instance
 from paretoid.instances import INSTANCES, load_instance
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
 from paretoid.simulation import simulate
@@ -22,5 +23,5 @@ __all__ = [
     "Campaign", "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "IteratedLogarithm",
     "KaufmannKoolen", "LUCBpp", "Mixture", "ParetoSet", "Radius", "ResampledBandit", "RoundRobin",
     "Rule", "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "load_instance",
-    "open_campaign", "plots", "run_once", "simulate",
+    "open_campaign", "plots", "read_instance", "run_once", "simulate", "write_instance",
 ]  # fmt: skip

@@ -1,15 +1,26 @@
-"""The `paretoid` command. Short on purpose: each command is a thin face of one function."""
+"""The `paretoid` command. Short on purpose: each command is a thin face of one function.
+
+Exit codes: 0 fine, 1 a check failed, 2 bad input, 3 a mistake of paretoid's own, 130 interrupted.
+"""
 
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
+from paretoid.commands.bounds import bounds
+from paretoid.commands.certify import certify
+from paretoid.commands.datasets import datasets
+from paretoid.commands.fit import fit
+from paretoid.commands.options import Json
+from paretoid.commands.output import Interrupted, note, say, say_json, width
 from paretoid.commands.plan import plan
+from paretoid.commands.reproduce import reproduce
+from paretoid.commands.simulate import simulate
 from paretoid.commands.trial import app as trial
 
 app = typer.Typer(
@@ -18,100 +29,92 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Find the Pareto-optimal arms of a noisy multi-objective experiment, with a guarantee.",
+    epilog="Results go to stdout, progress to stderr. Exit codes: 0 fine, 1 a check failed, 2 bad "
+    "input, 130 interrupted. `paretoid --install-completion` makes Tab complete commands, options "
+    "and names.",
 )
 app.command()(plan)
+app.command()(fit)
+app.command()(simulate)
+app.command()(bounds)
+app.command()(datasets)
 app.add_typer(trial, name="trial")
+app.command()(certify)
+app.command()(reproduce)
 
 
 @app.callback()
-def _root() -> None:
+def _root(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error; also after a command.")
+    ] = False,
+) -> None:
     """Keeps subcommands subcommands while there are few of them."""
 
 
 @app.command()
-def version() -> None:
-    """Print the version."""
+def version(json: Json = False) -> None:
+    """Print the version; with --json those of the libraries too.
+
+    Example: paretoid version --json
+    """
     import paretoid
 
-    typer.echo(paretoid.__version__)
+    if not json:
+        say(paretoid.__version__)
+        return
+    import platform
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    found: dict[str, str | None] = {
+        "paretoid": paretoid.__version__,
+        "python": platform.python_version(),
+    }
+    for name in ("numpy", "scipy", "numba", "xarray", "pymc", "arviz", "dask"):
+        try:
+            found[name] = installed(name)
+        except PackageNotFoundError:
+            found[name] = None
+    say_json(found)
 
 
-@app.command()
-def demo(
-    instance: Annotated[str, typer.Argument(help="A bundled instance.")] = "covboost",
-    k: Annotated[int | None, typer.Option(help="Ask for at most k arms, besides all.")] = 2,
-    eps1: Annotated[float, typer.Option(help="Slack, in the objectives' own units.")] = 0.0,
-    delta: Annotated[float, typer.Option(help="Allowed probability of a wrong answer.")] = 0.1,
-    replications: Annotated[int, typer.Option(help="How many simulated experiments.")] = 100,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Simulate adaptive experiments on a bundled instance; say which arms and how many samples.
-
-    Example: paretoid demo covboost --k 2 --delta 0.1
-    """
-    import paretoid as pt
-    from paretoid.demo import as_json, as_text
-
-    goals: list[pt.Goal] = [pt.ParetoSet(eps1)]
-    if k is not None:
-        goals.append(pt.AtMost(k, eps1))
-    bandit = pt.load_instance(instance)
-    runs = pt.simulate(
-        bandit,
-        goals,
-        delta=delta,
-        replications=replications,
-        seed=seed,
-        progress=not quiet and sys.stderr.isatty(),
-    )
-    typer.echo(as_json(runs) if json else as_text(runs, bandit))
-
-
-@app.command()
-def reproduce(
-    name: Annotated[str, typer.Argument(help="Which experiment; see the list below.")],
-    quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
-    replications: Annotated[int | None, typer.Option(help="Runs or instances.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduced"),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 1,
-) -> None:
-    """Repeat an experiment of the paper beside its published figures.
-
-    table1, covboost, cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
-
-    Example: paretoid reproduce table1 --quick
-    """
-    from validation.paper import reproduce as repeat
-
-    repeat(name, quick=quick, replications=replications, out=out, seed=seed)
-
-
-@app.command()
-def certify(
-    quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Many more runs.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for certificate.json and .md.")] = Path(),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-) -> None:
-    """Check that every proved guarantee holds on this machine; exit code 1 if one does not.
-
-    Example: paretoid certify --quick --out results
-    """
-    from validation.certify import main as run
-
-    flags = [flag for flag, on in (("--quick", quick), ("--full", full)) if on]
-    raise SystemExit(run([*flags, "--seed", str(seed), "--out", str(out)]))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point: bad input ends with one sentence on stderr and exit code 2."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    end = words.index("--") if "--" in words else len(words)
+    debug = "--debug" in words[:end]
+    words = [word for word in words[:end] if word != "--debug"] + words[end:]
     try:
-        app(arguments, prog_name="paretoid")
-    except ValueError as error:
-        typer.echo(f"paretoid: {error}", err=True)
-        raise SystemExit(2) from None
-    except BrokenPipeError:  # piped into head
-        sys.stderr.close()
-        raise SystemExit(0) from None
+        # Click's help is never narrower than 50 columns unless told so.
+        app(words, prog_name="paretoid", terminal_width=width() if width() < 52 else None)
+    except SystemExit as ended:
+        if ended.code == 130:
+            note("interrupted.")
+        raise
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        raise SystemExit(_explain(error, debug)) from None
+    raise SystemExit(0)
+
+
+def _explain(error: Exception, debug: bool) -> int:
+    """One sentence about what went wrong, on stderr; returns the exit code."""
+    if isinstance(error, Interrupted):
+        note(f"interrupted. {error}")
+        return 130
+    if isinstance(error, ValueError):
+        note(str(error))
+        return 2
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        note(f"{where}{error.strerror or error}.")
+        return 2
+    if isinstance(error, MemoryError):
+        note("there is not enough memory for this; ask for less at a time.")
+        return 2
+    note(f"a mistake of paretoid's own, {type(error).__name__}: {error}")
+    if not debug:
+        note("please report it with what the same command prints with --debug.")
+    return 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
@@ -54,10 +55,13 @@ BATTERIES = {
 }
 
 
-def certify(battery: str = "standard", seed: int = 0) -> dict[str, Any]:
+def certify(
+    battery: str = "standard", seed: int = 0, progress: Callable[[str], None] | None = None
+) -> dict[str, Any]:
     """Run a battery ("quick", "standard" or "full") and return the certificate as a dictionary.
 
     `regressions` lists, in sentences, every guarantee that did not hold; empty is what we want.
+    `progress` is told which part comes next.
 
     >>> certify("thorough")
     Traceback (most recent call last):
@@ -68,18 +72,24 @@ def certify(battery: str = "standard", seed: int = 0) -> dict[str, Any]:
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     size = BATTERIES[battery]
     regressions: list[str] = []
-    certificate = {
+    certificate: dict[str, Any] = {
         "battery": battery,
         "seed": seed,
         "false_alarm": FALSE_ALARM,
         "versions": _versions(),
-        "pathwise": _pathwise(size, seed, regressions),
-        "errors": _errors(size, seed, regressions),
-        "sequential_tests": _sequential(size, seed, regressions),
-        "coverage": _coverages(size, seed, regressions),
-        "mutants": _mutants(regressions),
-        "bounds": _bounds(size, seed, regressions),
     }
+    parts: dict[str, Callable[[], Any]] = {
+        "pathwise": lambda: _pathwise(size, seed, regressions),
+        "errors": lambda: _errors(size, seed, regressions),
+        "sequential_tests": lambda: _sequential(size, seed, regressions),
+        "coverage": lambda: _coverages(size, seed, regressions),
+        "mutants": lambda: _mutants(regressions),
+        "bounds": lambda: _bounds(size, seed, regressions),
+    }
+    for position, (name, part) in enumerate(parts.items(), start=1):
+        if progress is not None:
+            progress(f"{position}/{len(parts)}: {name.replace('_', ' ')}")
+        certificate[name] = part()
     return {"holds": not regressions, "regressions": regressions, **certificate}
 
 

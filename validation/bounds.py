@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import theory
-from paretoid.bandits import Bandit, GaussianBandit
+from paretoid.bandits import Bandit
+from paretoid.bounds import sample_bounds
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.plots.style import grid, log_axis, new_figure
 from paretoid.simulation import simulate
@@ -120,7 +120,7 @@ def compare(
                 out["stopped"][at] = stopped.mean()
                 out["errors"][at] = (stopped & ~right).sum()
                 quantile[at] = np.quantile(times, list(quantiles))
-                for name, value in _bounds(bandit, goal, level, radius).items():
+                for name, value in sample_bounds(bandit, goal, level, radius).items():
                     out[name][at] = value
                 above = np.flatnonzero(times > out["sharp_bound"][at])
                 out["above_sharp_bound"][at] = len(above)
@@ -146,26 +146,6 @@ def compare(
         },
         attrs={"radius": repr(radius), "replications": replications, "seed": seed},
     )
-
-
-def _bounds(bandit: Bandit, goal: Goal, delta: float, radius: Any) -> dict[str, float]:
-    """Every bound for one goal, NaN where it says nothing."""
-    means, scale = bandit.oriented, bandit.scale
-    k = goal.k if isinstance(goal, AtMost) else None
-    gaussian = isinstance(bandit, GaussianBandit)
-    exact = gaussian and not np.any(goal.eps1)
-    lower = theory.lower_bound(means, delta, k or bandit.K, scale=scale) if exact else math.nan
-    whole = exact and k is None
-    problem = (goal.eps1, k, scale)
-    return {
-        "sharp_bound": theory.sample_bound(means, delta, radius, *problem),
-        "theorem_1": theory.theorem_1(means, delta, *problem),
-        "expected_lucb1": theory.expected_samples_lucb1(means, delta, *problem),
-        "lower_bound": lower,
-        "characteristic": theory.characteristic_lower_bound(means, delta, scale)
-        if whole
-        else math.nan,
-    }
 
 
 def _all_held(

@@ -111,6 +111,13 @@ def _rows(rows: list[dict[str, Any]]) -> str:
     return "\n".join(out)
 
 
+def write(certificate: dict[str, Any], folder: Path) -> None:
+    """certificate.json and CERTIFICATE.md."""
+    text = json.dumps(certificate, indent=1) + "\n"
+    (folder / "certificate.json").write_text(text, encoding="utf-8")
+    (folder / "CERTIFICATE.md").write_text(markdown(certificate), encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the certificate; 1 if a guarantee regressed."""
     parser = argparse.ArgumentParser(prog="python -m validation.certify", description=__doc__)
@@ -125,9 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--out {options.out} is no directory; make it first")
     battery = "quick" if options.quick else "full" if options.full else "standard"
     certificate = certify(battery, options.seed)
-    text = json.dumps(certificate, indent=1) + "\n"
-    (options.out / "certificate.json").write_text(text, encoding="utf-8")
-    (options.out / "CERTIFICATE.md").write_text(markdown(certificate), encoding="utf-8")
+    write(certificate, options.out)
     for regression in certificate["regressions"]:
         print(f"REGRESSED {regression}", file=sys.stderr)
     print("every guarantee holds" if certificate["holds"] else "a guarantee regressed")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib.resources import files
 
-from paretoid.estimation._table import Table, parse_table
+from paretoid._table import Table, parse_table
 from paretoid.estimation.summary import TrialSummary, summary_of
 
 TRIALS = {

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.estimation.compat import annotate, convergence, group, import_pymc, quiet
+from paretoid.estimation.compat import annotate, group, import_pymc, quiet
+from paretoid.estimation.diagnostics import diagnose
 from paretoid.estimation.summary import TrialSummary
 from theory._checks import FloatArray, check_choice, check_count
 
@@ -311,7 +312,7 @@ def fit(
             )  # fmt: skip
     finally:
         logger.setLevel(level)
-    problems = _problems(result, chains)
+    problems = diagnose(result).problems(chains)
     if problems and not accept_problems:
         raise FitError(
             "the fit is not to be trusted: "
@@ -338,33 +339,6 @@ def _starts(trial: TrialSummary, model: Any, chains: int, seed: int) -> list[dic
     error = np.exp(typical) / np.sqrt(trial.counts[:, m])
     mean = trial.mean[:, m]
     return [{"mu": mean + 2 * error * rng.standard_normal(mean.shape)} for _ in range(chains)]
-
-
-def _problems(result: Any, chains: int) -> list[str]:
-    problems = []
-    diverging = int(group(result, "sample_stats")["diverging"].sum())
-    if diverging:
-        problems.append(f"{diverging} divergent transitions")
-    posterior = group(result, "posterior")
-    random = [name for name in posterior.data_vars if float(posterior[name].std()) > 0]
-    r_hat, ess = convergence(posterior[random])
-    values = {str(name): _extreme(r_hat[name].values, np.max) for name in r_hat.data_vars}
-    name = max(values, key=lambda each: values[each])
-    if values[name] > 1.01:
-        problems.append(f"r_hat of {name} is {values[name]:.4f}, which must be at most 1.01")
-    values = {str(name): _extreme(ess[name].values, np.min) for name in ess.data_vars}
-    name = min(values, key=lambda each: values[each])
-    if values[name] < 100 * chains:
-        problems.append(
-            f"effective sample size of {name} is {values[name]:.0f}, which must be at least "
-            f"{100 * chains}"
-        )
-    return problems
-
-
-def _extreme(values: Any, worst: Callable[[Any], Any]) -> float:
-    """max or min, leaving out constants (an assumed sigma), whose r_hat is NaN."""
-    return float(worst(np.asarray(values)[np.isfinite(values)]))
 
 
 class _Bar:

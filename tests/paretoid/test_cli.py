@@ -1,4 +1,4 @@
-"""The command line as a person meets it."""
+"""The command line as a person meets it: help, mistakes, pipes, narrow terminals, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,64 +9,323 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+import paretoid as pt
+from paretoid.cli import app, main
+from paretoid.commands import output
+
 ROOT = Path(__file__).parents[2]
+COMMANDS = ["plan", "fit", "simulate", "bounds", "datasets", "certify", "reproduce", "version"]
 
 
-def paretoid(*arguments: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "paretoid", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1"},
+@pytest.fixture
+def cli(capfd, monkeypatch, tmp_path):
+    """Call the command in an empty directory; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        caught = capfd.readouterr()
+        return ended.value.code or 0, caught.out, caught.err
+
+    return call
+
+
+@pytest.fixture
+def doses(tmp_path):
+    """Three arms that are far apart: a run takes a few dozen samples."""
+    path = tmp_path / "doses.csv"
+    path.write_text("arm,efficacy,harm\nplacebo,0,0\nlow,4,2\nhigh,3,9\n")
+    return path
+
+
+def process(command: str, **options) -> subprocess.CompletedProcess[str]:
+    """A shell command in which `paretoid` is ours."""
+    line = f'paretoid() {{ "{sys.executable}" -m paretoid "$@"; }}; {command}'
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, **options)
+
+
+# --- help -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("columns", [40, 80])
+def test_help_has_an_example_that_parses_and_fits_the_terminal(cli, command, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, err = cli(command, "--help")
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= columns
+    if columns == 80:
+        assert len(out.splitlines()) <= 50  # one screen
+    assert re.search(rf"Examples?: paretoid {command}", re.sub(r"\s+", " ", out))
+    assert "--json" in out
+
+
+def test_every_command_is_listed_with_what_it_does(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = cli("--help")
+    assert code == 0
+    for command in [*COMMANDS, "trial"]:
+        line = re.search(rf"^  {command} +(\S.*)$", out, re.M)
+        assert line, command
+        assert command == "trial" or not line[1].endswith("..."), command
+    assert "--install-completion" in out
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom paretoid.cli import main\n"
+        "try: main(['plan', '--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('numba', 'xarray', 'pandas', 'scipy', 'pymc', 'arviz', 'matplotlib',"
+        "'sympy', 'dask', 'distributed', 'rich', 'validation') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.splitlines()[-1] == "[]", result.stderr
+
+
+def test_options_of_one_name_mean_one_thing():
+    """The same spelling has the same type, and the uniform ones the same help, everywhere."""
+    seen: dict[str, set[tuple[str, str]]] = {}
+    for command in app.registered_commands:
+        for name, hint in command.callback.__annotations__.items():
+            seen.setdefault(name, set()).add(str(hint))
+    for name in ("json", "quiet", "seed"):
+        assert len(seen[name]) == 1, seen[name]
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulte"], "Did you mean 'simulate'"),
+        (["simulate", "--replicatons", "3"], "--replications"),
+        (["simulate", "--replications", "many"], "--replications"),
+        (["simulate", "--replications", "0"], "replications=0"),
+        (["simulate", "--threads", "0"], "--threads=0"),
+        (["simulate", "covbost"], "did you mean 'covboost'"),
+        (["simulate", "--delta", "2"], "strictly between 0 and 1"),
+        (["simulate", "--k", "50"], "1..20"),
+        (["simulate", "--eps1", "0.1,b"], "--eps1 '0.1,b' must be a number"),
+        (["simulate", "--goal", "AtMost"], "needs k, as in AtMost:k=2"),
+        (["simulate", "--goal", "cover:eps=1"], "no argument 'eps'. Did you mean eps"),
+        (["simulate", "--goal", "atmos:k=1"], "Did you mean AtMost"),
+        (["simulate", "--radius", "mixtur"], "Did you mean Mixture"),
+        (["simulate", "--radius", "mixture:rho=-1"], "rho=-1 must be"),
+        (["simulate", "--radius", "mixture:rho"], "must be key=value"),
+        (["simulate", "--radius", "mixture:rho=1,rho=2"], "gives rho twice"),
+        (["simulate", "--rule", "lucb"], "looks for the best arm"),
+        (["simulate", "doses.csv"], "not how far outcomes scatter"),
+        (["simulate", "covboost", "--scale", "1"], "is bundled"),
+        (["simulate", "--out", "."], "is a directory"),
+        (["simulate", "--out", "x.xlsx"], "must end in .nc or .csv or .json"),
+        (["simulate", "--out", "nowhere/x.nc"], "there is no directory nowhere"),
+        (["bounds", "nowhere.csv", "--scale", "1"], "nowhere.csv is no file"),
+        (["bounds", "."], "is a directory"),
+        (["bounds", "text.csv", "--scale", "1"], "row 3, column harm: 'a lot' is no number"),
+        (["bounds", "--radius", "SingleArm"], "has no exact inversion"),
+        (["bounds", "--seed", "1"], "--seed"),
+        (["datasets", "comcov"], "Did you mean 'comcov2'"),
+        (["datasets", "--kind", "table"], "--kind='table' must be one of"),
+        (["datasets", "--out", "x.csv"], "say its name first"),
+        (["datasets", "covboost", "--out", "x.csv"], "say --kind instance or --kind trial"),
+        (["datasets", "comcov2", "--out", "x.toml"], "must end in .csv or .json"),
+        (["fit", "comcov"], "did you mean 'comcov2'"),
+        (["fit", "nowhere.csv"], "nowhere.csv is no file"),
+        (["fit", "doses.csv"], "lacks the column endpoint"),
+        (["fit", "--chains", "1"], "chains=1"),
+        (["fit", "--variances", "none"], "variances='none' must be one of"),
+        (["plan", "nowhere.nc"], "nowhere.nc is no file"),
+        (["plan", "broken.nc"], "broken.nc is no netCDF file"),
+        (["plan", "broken.nc", "--level", "0.9"], "they belong to `paretoid fit`"),
+        (["plan", "--out", "doses.csv"], "is a file, and results need a directory"),
+        (["certify", "--quick", "--full"], "exclude each other"),
+        (["certify", "--seed", "-1", "--quick"], "seed=-1"),
+        (["reproduce", "tabel1"], "Did you mean 'table1'"),
+        (["reproduce", "table1", "--out", "doses.csv"], "is a file"),
+        (["version", "--seed", "1"], "--seed"),
+    ],
+)
+def test_mistakes_end_with_a_sentence_and_code_2(cli, words, said, doses, tmp_path):
+    (tmp_path / "text.csv").write_text("arm,harm\nA,1\nB,a lot\n")
+    (tmp_path / "broken.nc").write_text("no netCDF")
+    before = sorted(tmp_path.rglob("*"))
+    code, out, err = cli(*words)
+    assert code == 2
+    assert said in err
+    assert out == ""
+    assert "Traceback" not in err
+    assert len(err.splitlines()) <= 6
+    assert sorted(tmp_path.rglob("*")) == before  # nothing is left behind
+
+
+def test_a_traceback_is_shown_only_for_debug(cli):
+    for words in (["--debug", "bounds", "covbost"], ["bounds", "covbost", "--debug"]):
+        code, _, err = cli(*words)
+        assert code == 2
+        assert "Traceback" in err
+        assert err.rstrip().endswith("Or give a file that ends in .csv or .toml.")
+    code, _, err = cli("bounds", "covbost", "--", "--debug")  # after -- it is a word
+    assert code == 2
+    assert "Traceback" not in err
+
+
+def test_a_mistake_of_our_own_is_told_apart_from_bad_input_and_failed_checks(cli, monkeypatch):
+    def broken(*_, **__):
+        raise KeyError("Oops")
+
+    monkeypatch.setattr("paretoid.instances.load_instance", broken)
+    code, _, err = cli("bounds")
+    assert code == 3
+    assert "a mistake of paretoid's own, KeyError: 'Oops'" in err
+    assert "--debug" in err
+    assert "Traceback" not in err
+    code, _, err = cli("bounds", "--debug")
+    assert code == 3
+    assert "Traceback" in err
+
+
+def test_what_the_system_refuses_is_bad_input(cli, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "x.json")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    code, _, err = cli("bounds", "--out", "x.json")
+    assert (code, err) == (2, "paretoid: x.json: No space left on device.\n")
+
+
+def test_ctrl_c_is_one_line_and_code_130(cli, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("paretoid.instances.load_instance", interrupt)
+    assert cli("bounds") == (130, "", "paretoid: interrupted.\n")
+    monkeypatch.setattr("validation.paper.table1.parts", interrupted_parts)
+    code, out, err = cli("reproduce", "table1", "--quick", "--quiet")
+    assert (code, out) == (130, "")
+    assert err.startswith("paretoid: interrupted. 0 of 1 configurations are kept in reproduced")
+    assert len(err.splitlines()) == 1
+
+
+def interrupted_parts(count, seed):
+    class Part:
+        name = "one"
+
+        def run(self):
+            raise KeyboardInterrupt
+
+    return [Part()]
+
+
+# --- pipes and terminals --------------------------------------------------------------------------
+
+
+def test_output_may_be_piped_into_head(doses):
+    """Nothing but the result on stdout, nothing on stderr, the code that the command gave."""
+    for command in ("datasets covboost", "bounds --json", "simulate doses.csv --scale 1 -n 3"):
+        line = f"set -o pipefail; paretoid {command} | head -1"
+        result = process(line, cwd=doses.parent)
+        assert len(result.stdout.splitlines()) == 1
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_full_disk_is_a_sentence():
+    result = process("paretoid datasets > /dev/full")
+    assert result.returncode == 2
+    assert result.stderr == "paretoid: stdout cannot be written to: No space left on device.\n"
+
+
+def terminal(command: str, columns: int, **environment: str) -> str:
+    """What a command writes to a terminal of so many columns."""
+    import pty
+
+    controller, end = pty.openpty()
+    words = [sys.executable, "-m", "paretoid", *command.split()]
+    variables = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", **environment}
+    with subprocess.Popen(words, stdout=end, stderr=end, env=variables) as running:
+        os.close(end)
+        text = b""
+        try:
+            while block := os.read(controller, 1 << 16):
+                text += block
+        except OSError:  # the other end is closed
+            pass
+        os.close(controller)
+        assert running.wait() == 0
+    return text.decode()
+
+
+def test_a_narrow_terminal_cuts_no_number_and_no_colour_means_none():
+    text = terminal("bounds covboost", 40, NO_COLOR="1")
+    assert "\x1b" not in text
+    assert "…" not in text
+    assert max(len(line.rstrip("\r")) for line in text.split("\n")) <= 40
+    assert re.search(r"0\.098 +0\.098", text)
+    assert "───" in text  # Rich's table
+    assert "\x1b[1m" in terminal("bounds covboost", 80)
+
+
+def test_tables_too_wide_for_the_terminal_become_lists(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    heads = ["arm", "first number", "second number", "third"]
+    assert output.table(heads, [["A", "123,456,789.00", "123,456,789", ""]]).splitlines() == [
+        "A",
+        "  first number   123,456,789.00",
+        "  second number  123,456,789",
+    ]
+    monkeypatch.delenv("COLUMNS")
+    wide = output.table(heads, [["A" * 300, "1", "2", "[bold]3[/]"]])  # piped: as wide as it takes
+    assert wide.splitlines()[1].split() == ["A" * 300, "1", "2", "[bold]3[/]"]
+
+
+def test_json_has_no_nan_and_no_infinity():
+    import numpy as np
+
+    data = {"a": [np.float64("nan"), -np.inf, 1], "b": np.array([[True]]), "c": Path("x"), 3: "é"}
+    assert output.as_json(data).encode().decode() == json.dumps(
+        {"a": [None, None, 1], "b": [[True]], "c": "x", "3": "é"}, indent=2, ensure_ascii=False
     )
 
 
-def test_the_readme_shows_what_the_demo_prints():
+# --- completion -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("paretoid sim", ["simulate"]),
+        ("paretoid bounds cov", ["covboost", "covboost-printed"]),
+        ("paretoid bounds do", ["doses.csv"]),
+        ("paretoid bounds folder/", ["folder/x.toml"]),
+        ("paretoid plan com", ["comcov2"]),
+        ("paretoid plan f", ["fit.nc", "folder/"]),
+        ("paretoid datasets com", ["comcov2"]),
+        ("paretoid reproduce cover", ["cover-random", "cover-fixed"]),
+        ("paretoid simulate --repl", ["--replications"]),
+    ],
+)
+def test_tab_completes_commands_options_names_and_files(line, offered, cli, doses, monkeypatch):
+    (doses.parent / "folder").mkdir()
+    for name in ("folder/x.toml", "folder/x.txt", "fit.nc"):
+        (doses.parent / name).write_text("")
+    monkeypatch.setenv("_PARETOID_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    assert cli()[1].split() == offered
+
+
+def test_the_readme_shows_what_simulate_prints(cli):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"`paretoid (simulate[^`]*)` runs", text).group(1)
     shown = re.search(r"```text\n(20 arms.*?)```", text, re.S).group(1)
-    result = paretoid("demo")
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == shown
-    assert result.stderr == ""
+    assert cli(*command.split()) == (0, shown, "")
 
 
-def test_json_is_json():
-    result = paretoid("demo", "--json", "--replications", "3", "--delta", "0.5")
-    answer = json.loads(result.stdout)
-    assert answer["guarantee"] == "proved"
-    assert set(answer["goals"]) == {"ParetoSet(eps1=0)", "AtMost(k=2, eps1=0)"}
-
-
-def test_mistakes_end_with_one_sentence_and_code_2():
-    for arguments, words in [
-        (["demo", "covbost"], "did you mean 'covboost'"),
-        (["demo", "--delta", "2"], "strictly between 0 and 1"),
-        (["demo", "--k", "50"], "1..20"),
-        (["demo", "--replications", "0"], "replications=0"),
-        (["demo", "--replications", "many"], "--replications"),
-        (["nonsense"], "nonsense"),
-    ]:
-        result = paretoid(*arguments)
-        assert result.returncode == 2
-        assert words in result.stderr
-        assert "Traceback" not in result.stderr
-
-
-def test_help_fits_a_narrow_terminal():
-    result = paretoid("demo", "--help", columns=50)
-    assert result.returncode == 0
-    assert "Example: paretoid demo" in result.stdout
-    assert max(map(len, result.stdout.splitlines())) <= 50
-
-
-def test_output_may_be_piped_into_head():
-    command = f"{sys.executable} -m paretoid demo --replications 2 --delta 0.5 | head -1"
-    result = subprocess.run(command, shell=True, capture_output=True, text=True)
-    assert result.stdout.startswith("20 arms")
-    assert "Traceback" not in result.stderr
-
-
-def test_version():
-    import paretoid as pt
-
-    assert paretoid("version").stdout.strip() == pt.__version__
+def test_version(cli):
+    assert cli("version") == (0, pt.__version__ + "\n", "")
+    found = json.loads(cli("version", "--json")[1])
+    assert found["paretoid"] == pt.__version__
+    assert found["python"].startswith(f"{sys.version_info.major}.{sys.version_info.minor}.")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
+from paretoid._table import parse_number
 from paretoid.estimation import TRIALS, TrialSummary, load_trial
-from paretoid.estimation._table import parse_number
 from paretoid.estimation.summary import spread_of_interval
 
 HEADER = "arm,endpoint,unit,n,geometric_mean,ci_lower,ci_upper\n"

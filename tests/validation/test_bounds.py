@@ -65,7 +65,7 @@ def test_no_run_of_random_instances_exceeds_the_sharp_bound_on_the_good_event():
 
 
 def test_a_run_above_a_wrong_bound_is_a_contradiction(monkeypatch):
-    monkeypatch.setattr(bounds.theory, "sample_bound", lambda *_: 3.0)
+    monkeypatch.setattr(theory, "sample_bound", lambda *_: 3.0)
     result = compare(pt.GaussianBandit([[0.0], [2.0]]), replications=5)
     assert int(result.above_sharp_bound.sum()) == 5
     assert int(result.contradictions.sum()) == 5

@@ -6,12 +6,9 @@ import csv
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from paretoid.commands.output import table, wrap
 from validation.paper.statistics import Row
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> Path:
@@ -26,23 +23,16 @@ def write_csv(rows: Sequence[Row], path: Path) -> Path:
     return path
 
 
-def show(rows: Sequence[Row], title: str) -> Table:
-    """A Rich table of the rows meant for the terminal."""
-    from rich.table import Table
-
-    table = Table(title=title)
-    for name in ("setting", "algorithm", "quantity"):
-        table.add_column(name, overflow="fold")
-    for name in ("runs", "mean [95%]", "median [95%]", "errors [95%]", "censored", "paper"):
-        table.add_column(name, justify="right", overflow="fold")
-    table.add_column("verdict")
-    for line in rows:
-        if line.shown:
-            table.add_row(*_cells(line))
-    notes = sorted({line.note for line in rows if line.note and line.shown})
-    if notes:
-        table.caption = "; ".join(notes)
-    return table
+def show(rows: Sequence[Row], title: str) -> str:
+    """The rows meant for the terminal, as a table that fits it, with the notes below."""
+    heads = (
+        "setting", "algorithm", "quantity", "runs", "mean [95%]", "median [95%]", "errors [95%]",
+        "censored", "paper", "verdict",
+    )  # fmt: skip
+    shown = [line for line in rows if line.shown]
+    parts = [wrap(title), "", table(heads, [_cells(line) for line in shown], names=3)]
+    notes = sorted({line.note for line in shown if line.note})
+    return "\n".join([*parts, *([wrap("; ".join(notes))] if notes else [])])
 
 
 def _cells(line: Row) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid import __version__
 from theory._checks import check_count
-from validation.paper.report import show, write_csv
+from validation.paper.report import write_csv
 from validation.paper.statistics import Row
 from validation.paper.store import Store
 
@@ -40,6 +39,7 @@ class Reproduction:
     rows        the table
     data        configuration: raw results, as in the netCDF file's groups
     netcdf, csv, picture    the files written
+    count       runs, or instances where each run has its own
     seconds     time spent computing; configurations found on disk cost none
 
     >>> import io, tempfile
@@ -58,6 +58,7 @@ class Reproduction:
     netcdf: Path
     csv: Path
     picture: Path
+    count: int
     seconds: float
 
 
@@ -77,8 +78,8 @@ def reproduce(
     K=50 in k-elimination, as in the paper). Files are named by experiment, size and seed. Every
     finished configuration is kept at once, so that after Ctrl-C the same call continues.
 
-    Writes a netCDF file with one group for each configuration, a CSV table, a PNG picture, and
-    prints the table to `console`.
+    Writes a netCDF file with one group for each configuration, a CSV table and a PNG picture.
+    Progress goes to `console`, by default on stderr; `validation.paper.report.show` has the table.
 
     >>> reproduce("tabel1")
     Traceback (most recent call last):
@@ -116,13 +117,10 @@ cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
             data[part.name] = found
             screen.print(f"{name} {i}/{len(parts)}: {part.name}, {spent:.1f} s", highlight=False)
     except KeyboardInterrupt:
-        screen.print(
-            f"Interrupted. {len(data)} of {len(parts)} configurations are kept in "
-            f"{store.unfinished}; the same command with the same arguments continues there.",
-            soft_wrap=True,
-            highlight=False,
-        )
-        raise
+        raise KeyboardInterrupt(
+            f"{len(data)} of {len(parts)} configurations are kept in {store.unfinished}; the same "
+            f"command with the same arguments continues there."
+        ) from None
     seconds = time.perf_counter() - started
     about: dict[str, str | int] = {
         "experiment": name,
@@ -135,9 +133,8 @@ cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     rows = experiment.rows(data, seed)
     csv = write_csv(rows, folder / f"{store.stem}.csv")
     picture = experiment.draw(data, rows, folder / f"{store.stem}.png")
-    screen.print(show(rows, f"{name}: {EXPERIMENTS[name]} ({count} runs, seed {seed})"))
     screen.print(f"Raw results {netcdf}, table {csv}, picture {picture}.", soft_wrap=True)
-    return Reproduction(name, rows, data, netcdf, csv, picture, seconds)
+    return Reproduction(name, rows, data, netcdf, csv, picture, count, seconds)
 
 
 def _folder(out: str | os.PathLike[str]) -> Path:
@@ -158,4 +155,4 @@ def _folder(out: str | os.PathLike[str]) -> Path:
 def _console() -> Console:
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=170)  # a file has room
+    return Console(stderr=True, soft_wrap=True)

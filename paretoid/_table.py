@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 _DELIMITERS = ",;\t|"
@@ -20,21 +21,52 @@ _MISSING = ("", "na", "n/a", "nan", "-", "\u2013", "\u2014", "nr", "none")
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of a CSV file with the number a spreadsheet shows beside each; the header is row 1."""
+    """Rows of a CSV file with the number a spreadsheet shows beside each; the header is row 1.
+
+    columns     lower case, underscores for blanks, so that "CI lower" is ci_lower
+    header      as printed
+    """
 
     columns: tuple[str, ...]
+    header: tuple[str, ...]
     rows: tuple[tuple[int, Mapping[str, str]], ...]
     delimiter: str
 
 
-def read_table(path: str | Path) -> Table:
+#: what a table of published summaries needs, shown where a file is empty
+TRIAL_LAYOUT = (
+    "a header and one row per arm and endpoint, for instance "
+    "arm,endpoint,n,geometric_mean,ci_lower,ci_upper"
+)
+
+
+def read_table(path: str | Path, layout: str = TRIAL_LAYOUT) -> Table:
     """The rows of a CSV file; delimiter and encoding are found out."""
+    return parse_table(_decode(read_bytes(path), str(path)), str(path), layout)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """A file's content, or a sentence why there is none."""
     file = Path(path)
-    if not file.is_file():
-        raise ValueError(
-            f"{path} is no file. Give the path of a CSV file, or the name of a bundled trial."
-        )
-    return parse_table(_decode(file.read_bytes(), str(path)), str(path))
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise ValueError(f"{path} is no file: nothing has that name.{_near(file)}") from None
+    except IsADirectoryError:
+        raise ValueError(f"{path} is a directory; give a file in it.") from None
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path} cannot be read: {reason}.") from None
+
+
+def _near(file: Path) -> str:
+    """A guess at the name that was meant, among the files beside it."""
+    try:
+        beside = [each.name for each in file.parent.iterdir()]
+    except OSError:
+        return ""
+    found = get_close_matches(file.name, beside, n=1)
+    return f" Did you mean {file.with_name(found[0])}?" if found else ""
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -55,17 +87,14 @@ def _decode(data: bytes, name: str) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-def parse_table(text: str, name: str) -> Table:
+def parse_table(text: str, name: str, layout: str = TRIAL_LAYOUT) -> Table:
     """The rows of CSV text.
 
     >>> parse_table("arm;n\\nA;12\\n", "text").rows
     ((2, {'arm': 'A', 'n': '12'}),)
     """
     if not text.strip():
-        raise ValueError(
-            f"{name} is empty. It needs a header and one row per arm and endpoint, for instance "
-            f"arm,endpoint,n,geometric_mean,ci_lower,ci_upper."
-        )
+        raise ValueError(f"{name} is empty. It needs {layout}.")
     header = next(line for line in text.splitlines() if line.strip())
     delimiter = max(_DELIMITERS, key=header.count)
     if delimiter not in header:
@@ -75,6 +104,7 @@ def parse_table(text: str, name: str) -> Table:
         )
     lines = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
     columns: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
     rows: list[tuple[int, Mapping[str, str]]] = []
     problems = []
     for cells in lines:
@@ -83,6 +113,7 @@ def parse_table(text: str, name: str) -> Table:
         if not any(values):
             continue
         if not columns:
+            printed = tuple(values)
             columns = tuple(value.lower().replace(" ", "_") for value in values)
             repeated = sorted({c for c in columns if c and columns.count(c) > 1})
             if repeated:
@@ -98,7 +129,7 @@ def parse_table(text: str, name: str) -> Table:
     if not rows and not problems:
         problems.append("row 2: there are no rows below the header")
     refuse(name, problems)
-    return Table(columns, tuple(rows), delimiter)
+    return Table(columns, printed, tuple(rows), delimiter)
 
 
 def refuse(name: str, problems: list[str]) -> None:

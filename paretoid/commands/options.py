@@ -1,0 +1,122 @@
+"""Options and arguments that several commands share, and what the Tab key offers for them.
+
+Each command takes those that mean something to it, always by the same name with the same sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def names_and_files(
+    names: Callable[[], Iterable[str]], *suffixes: str
+) -> Callable[[str], list[str]]:
+    """A completion: the names that fit, then files with these suffixes and directories."""
+
+    def complete(incomplete: str) -> list[str]:
+        found = [name for name in names() if name.startswith(incomplete)]
+        start = Path(incomplete)
+        folder = start if incomplete.endswith("/") else start.parent
+        begin = "" if incomplete.endswith("/") else start.name
+        try:
+            beside = sorted(folder.iterdir()) if suffixes else []
+        except OSError:
+            beside = []
+        for each in beside:
+            if not each.name.startswith(begin) or (each.name.startswith(".") and not begin):
+                continue
+            if each.is_dir():
+                found.append(f"{each}/")
+            elif each.suffix.lower() in suffixes:
+                found.append(str(each))
+        return found
+
+    return complete
+
+
+def _instances() -> Iterable[str]:
+    from paretoid.instances import INSTANCES
+
+    return INSTANCES
+
+
+def _trials() -> Iterable[str]:
+    from paretoid.estimation.datasets import TRIALS
+
+    return TRIALS
+
+
+def _either() -> Iterable[str]:
+    return dict.fromkeys([*_instances(), *_trials()])
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same numbers.")]
+Delta = Annotated[float, typer.Option(help="Allowed probability of a wrong answer.")]
+OutDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Write all results as files.")]
+OutFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write results: .nc (netCDF), .csv or .json.")
+]
+Eps1 = Annotated[
+    str, typer.Option(metavar="X[,X...]", help="Slack in the objectives' units; one, or one each.")
+]
+
+Instance = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTANCE",
+        help="A bundled instance (see `paretoid datasets`), or a CSV or TOML file.",
+        autocompletion=names_and_files(_instances, ".csv", ".toml"),
+    ),
+]
+Kind = Annotated[
+    str | None, typer.Option(metavar="KIND", help="Of a CSV: gaussian (default) or bernoulli.")
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(metavar="S[,S...]", help="Of a CSV: standard deviation; one, or one each."),
+]
+Less = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="Of a CSV: objectives where less is better.")
+]
+
+Trial = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRIAL",
+        help="A bundled trial (see `paretoid datasets`), or a CSV file, one row per arm and "
+        "endpoint.",
+        autocompletion=names_and_files(_trials, ".csv"),
+    ),
+]
+Dataset = Annotated[
+    str | None,
+    typer.Argument(help="Show this one.", autocompletion=names_and_files(_either)),
+]
+
+
+def numbers(text: str | None, option: str) -> float | list[float] | None:
+    """One number, or a list of them with commas between.
+
+    >>> numbers("0.5", "--eps1"), numbers("0.5, 1", "--eps1"), numbers(None, "--eps1")
+    (0.5, [0.5, 1.0], None)
+    """
+    if text is None:
+        return None
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"{option} {text!r} must be a number, or several with commas between."
+        ) from None
+    return found[0] if len(found) == 1 else found
+
+
+def words(text: str | None) -> list[str]:
+    """Names with commas between."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
