@@ -6,7 +6,7 @@
 # back after two weeks, T cells after four to eight, and some patients leave. The plot at the end
 # shows how the intervals on the differences between boosters close, each endpoint at its pace.
 #
-# On the command line the same is `paretoid trial init`, `ask`, `tell`, `status`, `verify`.
+# On the command line the same is `paretoid trial new`, `next`, `record`, `status`, `verify`.
 
 # %%
 from __future__ import annotations
