@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 import paretoid as pt
-from paretoid import plots
 from paretoid.explorer import Status
 
 # The truth, which the trial does not know: log IgG and log T-cell responses of five boosters.
