@@ -148,7 +148,7 @@ def describe(found: xr.Dataset) -> dict[str, Any]:
     """Per radius, delta and goal: samples, errors, arms returned; for text and JSON."""
     import numpy as np
 
-    from paretoid.estimation.planning import share_interval
+    from paretoid.intervals import share_interval
 
     runs = found.sizes["replication"]
     results = []
