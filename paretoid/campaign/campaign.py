@@ -269,10 +269,13 @@ class Campaign:
         of = "" if self.single else f"instance {instances[0]!r}"
         if len(instances) > 1:
             of += f" to {instances[-1]!r}"
+        which = f"replication {tile.first}"
+        if tile.last - tile.first > 1:
+            which = f"replications {tile.first} to {tile.last - 1}"
         return ", ".join(
             part
             for part in (
-                of, f"replications {tile.first} to {tile.last - 1}",
+                of, which,
                 repr(self.radii[tile.radius]), f"delta={self.deltas[tile.delta]:g}", goals,
                 f"SeedSequence({self.seed}, "
                 f"spawn_key={self.key(tile.first_instance, tile.first)}) and following",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
 #: seconds to wait for a scheduler
@@ -12,7 +13,7 @@ _PATIENCE = 5
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """Executor on the Dask scheduler at `address`, such as tcp://10.0.0.5:8786.
+    """Executor on the Dask scheduler at `address`, such as tcp://HOST:8786.
 
     Its workers need paretoid in the same version; nothing else has to be set up, and results are
     those of any other executor. The cluster is left running.
@@ -20,15 +21,16 @@ def dask_executor(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
-        raise ValueError(
-            "a Dask scheduler needs the extra: pip install 'paretoid[dask]'."
-        ) from None
+        raise ValueError("a Dask scheduler needs the extra: pip install 'paretoid[dask]'") from None
     try:
+        # In a thread: a notebook has an event loop of its own already.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, _knock(address)).result()
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:  # TimeoutError is an OSError
+    except (OSError, ValueError) as error:  # TimeoutError is an OSError
         raise ValueError(
-            f"no Dask scheduler answers at {address!r} ({type(error).__name__}). Check that it "
-            f"runs (dask scheduler), that host and port are those it printed, such as "
+            f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}). Check "
+            f"that it runs (dask scheduler), that host and port are those it printed, such as "
             f"tcp://HOST:8786, and that no firewall is between."
         ) from None
     with client:
@@ -38,3 +40,11 @@ def dask_executor(address: str) -> Iterator[Executor]:
                 f"{address}"
             )
         yield client.get_executor(pure=False)
+
+
+async def _knock(address: str) -> None:
+    """Raise if nobody shakes hands in time; `Client(timeout=...)` alone would wait for ever."""
+    from distributed.core import connect
+
+    comm = await asyncio.wait_for(connect(address, timeout=_PATIENCE - 1), _PATIENCE)
+    await comm.close()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paretoid.campaign.results import VARIABLES, as_dataset, finished, shape_of
-from paretoid.campaign.store import read_manifest, tiles_in
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,6 +33,7 @@ def open_campaign(directory: str | Path, *, partial: bool = False) -> xr.Dataset
     from xarray.core.indexing import LazilyIndexedArray
 
     from paretoid.campaign.lazy import Stored
+    from paretoid.campaign.store import read_manifest, tiles_in
 
     folder = Path(directory)
     manifest = read_manifest(folder)

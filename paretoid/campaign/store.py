@@ -20,7 +20,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +150,7 @@ class Store:
                 f"what they are. Restore the file, or use another directory."
             )
         text = json.dumps(now, indent=1)
-        self._write(path.parent, lambda _: path.name, text.encode())
+        self._write(path, None, lambda draft: draft.write_text(text, encoding="utf-8"))
 
     def tiles(self) -> list[Tile]:
         """Finished tiles; damaged files are removed with a warning, to be computed again."""
@@ -170,15 +169,10 @@ class Store:
 
     def write(self, tile: Tile, arrays: Arrays) -> None:
         """Keep a finished tile; from here on no crash can lose it."""
-        draft = self.chunks / f"{tile.name}.draft"
-        try:
-            _as_netcdf(self.campaign, tile, arrays).to_netcdf(draft, engine="h5netcdf")
-            data = draft.read_bytes()
-        except OSError as error:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
-            raise self._full(error) from error
-        self._write(self.chunks, lambda digest: f"{tile.name}-{digest}.nc", data)
+        runs = _as_netcdf(self.campaign, tile, arrays)
+        self._write(
+            self.chunks / tile.name, ".nc", lambda draft: runs.to_netcdf(draft, engine="h5netcdf")
+        )
         self._forget(tile)
 
     def checkpoints(self) -> dict[Tile, Checkpoint]:
@@ -198,7 +192,7 @@ class Store:
         old = self._kept.get(tile)
         data = checkpoint_bytes(checkpoint)
         self._kept[tile] = self._write(
-            self.paused, lambda digest: f"{tile.name}-{digest}.npz", data
+            self.paused / tile.name, ".npz", lambda draft: draft.write_bytes(data)
         )
         if old is not None and old != self._kept[tile]:
             old.unlink(missing_ok=True)
@@ -214,35 +208,40 @@ class Store:
         found = open_campaign(self.directory, partial=partial)
         return found.isel(replication=slice(self.campaign.replications))
 
-    def _write(self, folder: Path, name: Callable[[str], str], data: bytes) -> Path:
-        """Draft, flush to the disk, rename, flush the directory."""
-        path = folder / name(_digest(data))
-        draft = path.with_name(path.name + ".draft")
+    def _write(self, path: Path, suffix: str | None, fill: Callable[[Path], object]) -> Path:
+        """Draft, flush to the disk, rename, flush the directory.
+
+        With a suffix the hash of its bytes becomes part of its name: `path`-HASH`suffix`.
+        """
+        draft = path.with_name(f"{path.name}.draft")
         try:
-            with open(draft, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            fill(draft)
+            if suffix is not None:
+                path = path.with_name(f"{path.name}-{_digest(draft.read_bytes())}{suffix}")
+            _sync(draft)
             os.replace(draft, path)
-            _sync_directory(folder)
+            with suppress(OSError):  # not every system can flush a directory
+                _sync(path.parent)
         except OSError as error:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
-            raise self._full(error) from error
+            raise OSError(
+                error.errno,
+                f"store={str(self.directory)!r} cannot be written ({error.strerror or error}). "
+                f"What was written before is valid; make room and run the same campaign again to "
+                f"go on",
+            ) from error
         return path
-
-    def _full(self, error: OSError) -> OSError:
-        return OSError(
-            error.errno,
-            f"store={str(self.directory)!r} cannot be written ({error.strerror or error}). What "
-            f"was written before is valid; make room and run the same campaign again to go on.",
-        )
 
 
 def versions() -> dict[str, str]:
     """Of what computes the numbers."""
-    names = ("paretoid", "numpy", "numba", "xarray")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+    from importlib.metadata import version
+
+    from paretoid import __version__
+
+    others = {name: version(name) for name in ("numpy", "numba", "xarray")}
+    return {"paretoid": __version__, "python": platform.python_version(), **others}
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
@@ -351,7 +350,7 @@ def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> xr.Dataset:
             "rule": repr(campaign.rule),
             "seed": campaign.seed,
             "guarantee": campaign.radii[tile.radius].guarantee,
-            "paretoid": version("paretoid"),
+            "paretoid": campaign.describe()["paretoid"],
         },
     )
 
@@ -389,11 +388,10 @@ def checkpoint_from(data: bytes) -> Checkpoint:
         return Checkpoint(state, file["running"], tuple(streams), int(file["block"]))
 
 
-def _sync_directory(folder: Path) -> None:
-    """Make a rename durable, where directories can be flushed."""
-    with suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _sync(path: Path) -> None:
+    """Flush a file, or the names in a directory, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
