@@ -1,13 +1,15 @@
 """The baseline rules in readable NumPy, straight from their definitions. Slow; for the tests.
 
 Everything is recomputed at every test. The kernels of `paretoid._baselines` must take the same
-arms, stop at the same times and give the same answers on the same noise.
+arms, stop at the same times and give the same answers on the same noise. What a rule concludes
+from its bounds, `eliminate`, `most_certain`, `lucb_pair` and `ugapec_pair`, is what the Explorer
+calls too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -87,6 +89,26 @@ def round_robin(program: Program, noise: FloatArray) -> ReferenceRun:
     return _by_rounds(program, noise, test)
 
 
+def eliminate(
+    upper: FloatArray, lower: FloatArray, active: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """(A, P1, P2) of one test, see `paretoid.rules.UniformElimination`.
+
+    upper  (K, K) M+(i, j): i is dropped for a j with a negative one
+    lower  (K, K) max_d (L + eps1)
+    """
+    A = [i for i in active if not any(upper[i, j] < 0 for j in active if j != i)]
+    P1 = [i for i in A if all(lower[i, j] >= 0 for j in A if j != i)]
+    rest = [i for i in A if i not in P1]
+    return A, P1, [j for j in P1 if not any(lower[i, j] <= 0 for i in rest)]
+
+
+def most_certain(lower: FloatArray, A: Sequence[int], P1: Sequence[int]) -> list[int]:
+    """P1, the largest min over A of `lower` first."""
+    h = {i: min((lower[i, j] for j in A if j != i), default=math.inf) for i in P1}
+    return sorted(P1, key=lambda i: (-h[i], i))
+
+
 def uniform_elimination(program: Program, noise: FloatArray) -> ReferenceRun:
     """Algorithm "Adaptation of PSI-Unif-Elim" [kone2023, appendix], line by line."""
     K = len(program.location)
@@ -96,15 +118,10 @@ def uniform_elimination(program: Program, noise: FloatArray) -> ReferenceRun:
         difference = samples.intervals()
         upper = (difference.mean + difference.drop).max(axis=2)  # M + beta: < 0 iff m > beta
         lower = (difference.mean + samples.eps(program.eps1) - difference.keep).max(axis=2)
-        A = [i for i in active if not any(upper[i, j] < 0 for j in active if j != i)]
-        P1 = [i for i in A if all(lower[i, j] >= 0 for j in A if j != i)]
-        rest = [i for i in A if i not in P1]
-        P2 = [j for j in P1 if not any(lower[i, j] <= 0 for i in rest)]
+        A, P1, P2 = eliminate(upper, lower, active)
         for g, kind in enumerate(program.goal):  # with P(t-1)
             if kind == AT_MOST and run.stops[g] is None and len(P) + len(P1) >= program.k[g]:
-                h = {i: min((lower[i, j] for j in A if j != i), default=math.inf) for i in P1}
-                ranked = sorted(P1, key=lambda i: (-h[i], i))
-                chosen = list(P) + ranked[: program.k[g] - len(P)]
+                chosen = list(P) + most_certain(lower, A, P1)[: program.k[g] - len(P)]
                 run.stops[g] = (len(run.arms), _mask(chosen, K), samples.counts.copy())
         P.update(P2)
         A = [i for i in A if i not in P2]
@@ -116,29 +133,30 @@ def uniform_elimination(program: Program, noise: FloatArray) -> ReferenceRun:
     return _by_rounds(program, noise, test)
 
 
+def lucb_pair(mean: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[int, int, float]:
+    """h = empirical best, l = largest upper bound among the others; (h, l, their gap)."""
+    h = int(np.argmax(mean))
+    others = np.where(np.arange(len(mean)) == h, -np.inf, upper)
+    l = int(np.argmax(others))
+    return h, l, float(upper[l] - lower[h])
+
+
+def ugapec_pair(mean: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[int, int, float]:
+    """B_i = max over j != i of upper(j), minus lower(i); J = argmin B, its rival, and B_J."""
+    others = np.where(np.eye(len(mean), dtype=bool), -np.inf, upper)  # row i: upper(j), j != i
+    B = others.max(axis=1) - lower
+    J = int(np.argmin(B))
+    return J, int(np.argmax(others[J])), float(B[J])
+
+
 def lucb(program: Program, noise: FloatArray) -> ReferenceRun:
-    """h = empirical best, l = largest upper bound among the others, sample both."""
-
-    def choose(mean: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[int, int, float]:
-        h = int(np.argmax(mean))
-        others = np.where(np.arange(len(mean)) == h, -np.inf, upper)
-        l = int(np.argmax(others))
-        return h, l, float(upper[l] - lower[h])
-
-    return _best_arm(program, noise, choose, both=True)
+    """Sample both of the pair."""
+    return _best_arm(program, noise, lucb_pair, both=True)
 
 
 def ugapec(program: Program, noise: FloatArray) -> ReferenceRun:
-    """B_i = max over j != i of upper(j), minus lower(i); J = argmin B and its rival."""
-
-    def choose(mean: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[int, int, float]:
-        K = len(mean)
-        others = np.where(np.eye(K, dtype=bool), -np.inf, upper[None, :])  # row i: upper(j), j != i
-        B = others.max(axis=1) - lower
-        J = int(np.argmin(B))
-        return J, int(np.argmax(others[J])), float(B[J])
-
-    return _best_arm(program, noise, choose, both=False)
+    """Sample the less sampled of the pair."""
+    return _best_arm(program, noise, ugapec_pair, both=False)
 
 
 #: (means, lower bounds, upper bounds) -> (candidate, rival, upper(rival) - lower(candidate))

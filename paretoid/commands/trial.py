@@ -42,7 +42,8 @@ def new(
     """Create a trial from a design; the design cannot be changed afterwards.
 
     A design: arms = ["a", "b"], objectives = ["IgG", "fever"], minimize = ["fever"], delta = 0.1,
-    and if wished scale, outcomes, seed, [[goals]] with kind = "AtMost" and k = 2, [radius].
+    and if wished scale, outcomes, seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
+    [rule] with kind = "UniformElimination", for instance.
     """
     import tomllib
 
@@ -66,7 +67,7 @@ def new(
         result = {"design": checked.to_dict(), "head": explorer.head}
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
-        lines.append(f"{checked.radius}: {checked.radius.guarantee}")
+        lines.append(f"{checked.rule}; {checked.radius}: {checked.radius.guarantee}")
         if blind is not None:
             lines.append(f"arms are masked; the key is in {blind}")
         _show(result, lines, json)

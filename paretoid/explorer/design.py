@@ -11,15 +11,31 @@ import numpy as np
 
 from paretoid.bandits import GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.rules import APE
+from paretoid.rules import (
+    APE,
+    LUCB,
+    BestArmRule,
+    LUCBpp,
+    RoundRobin,
+    Rule,
+    UGapEc,
+    UniformElimination,
+)
 from paretoid.setting import as_goals
 from theory._checks import as_epsilon, check_choice, check_count, check_delta
 from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from theory.single_stream import ArmMixture, IteratedLogarithm
 
 OUTCOMES = ("gaussian", "bounded", "binary")
 _GOALS: dict[str, type[Goal]] = {each.__name__: each for each in (ParetoSet, Cover, AtMost)}
 _RADII: dict[str, type[Radius]] = {
     each.__name__: each for each in (Mixture, KaufmannKoolen, UnknownScale, SingleArm)
+}
+_ARM_RADII: dict[str, type[Radius]] = {
+    each.__name__: each for each in (ArmMixture, IteratedLogarithm)
+}
+_RULES: dict[str, type[Rule]] = {
+    each.__name__: each for each in (APE, UniformElimination, RoundRobin, LUCB, LUCBpp, UGapEc)
 }
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
@@ -48,7 +64,7 @@ class Design:
         radius: Radius | None = None,
         minimize: Iterable[str] = (),
         outcomes: str = "gaussian",
-        rule: APE | None = None,
+        rule: Rule | None = None,
         seed: int = 0,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
@@ -72,14 +88,15 @@ class Design:
         self.scale = self.bandit.scale if self.given_scale else None
         self.delta = check_delta(delta)
         self.outcomes = outcomes
-        self.radius = _as_radius(radius, self.given_scale, outcomes)
         self.rule = APE() if rule is None else rule
-        if not isinstance(self.rule, APE):
+        if type(self.rule) not in _RULES.values():
             raise ValueError(
-                f"rule={rule!r} must be APE(): an Explorer proposes arms by APE. Allocations of "
-                f"another rule can be told with unplanned=True; the guarantee holds for any rule."
+                f"rule={rule!r} must be one of {', '.join(_RULES)}. Allocations of another rule "
+                f"can be told with unplanned=True: under APE() the guarantee holds for any rule."
             )
+        self.radius = _as_radius(radius, self.given_scale, outcomes, self.rule)
         self.goals = as_goals(ParetoSet() if goal is None else goal, self.bandit)
+        self.rule.check(self.bandit, self.goals, self.radius)
         if len({tuple(as_epsilon(each.eps1, D)) for each in self.goals}) > 1:
             raise ValueError(
                 f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "
@@ -98,7 +115,7 @@ class Design:
             "outcomes": self.outcomes,
             "scale": None if self.scale is None else self.scale.tolist(),
             "radius": _named(self.radius),
-            "rule": {"pull": self.rule.pull},
+            "rule": _named(self.rule),
             "seed": self.seed,
         }
 
@@ -112,18 +129,21 @@ class Design:
         goals = data.get("goals", [])
         if not isinstance(goals, list):
             raise ValueError("goals must be a list of tables, [[goals]] in TOML.")
-        rule = dict(data.get("rule", {}))
-        _check_keys(rule, ("pull",), "rule")
+        rule = data.get("rule", {})
+        if isinstance(rule, Mapping):
+            rule = {"kind": "APE", **rule}  # as in the first ledgers, which knew no other
         return cls(
             data["arms"],
             data["objectives"],
             [_made(each, _GOALS, "a goal") for each in goals] or None,
             data.get("delta", 0.1),
             scale=data.get("scale"),
-            radius=_made(data["radius"], _RADII, "the radius") if "radius" in data else None,
+            radius=_made(data["radius"], {**_RADII, **_ARM_RADII}, "the radius")
+            if "radius" in data
+            else None,
             minimize=data.get("minimize", ()),
             outcomes=data.get("outcomes", "gaussian"),
-            rule=APE(**rule),
+            rule=_made(rule, _RULES, "the rule"),
             seed=data.get("seed", 0),
         )
 
@@ -150,7 +170,7 @@ class Design:
         return self.delta / self.families() if claims else self.delta
 
 
-def _as_radius(radius: Radius | None, scaled: bool, outcomes: str) -> Radius:
+def _as_radius(radius: Radius | None, scaled: bool, outcomes: str, rule: Rule) -> Radius:
     """`radius`, or the proved default, if its theorem covers these outcomes."""
     if outcomes != "gaussian" and (not scaled or isinstance(radius, UnknownScale)):
         raise ValueError(
@@ -159,8 +179,18 @@ def _as_radius(radius: Radius | None, scaled: bool, outcomes: str) -> Radius:
             f"(high - low)/2, so pass scale=0.5 for 0 or 1, and radius=Mixture() (the default "
             f"with a scale), KaufmannKoolen() or SingleArm()."
         )
+    single = isinstance(rule, BestArmRule)
+    if single and not scaled:
+        raise ValueError(
+            f"rule={rule!r} compares bounds on single arms, and none of those is proved for an "
+            f"unknown scale. Pass scale=, or rule=APE(), whose UnknownScale() learns it."
+        )
     if radius is None:
+        if isinstance(rule, BestArmRule):
+            return rule.default_radius
         return Mixture() if scaled else UnknownScale()
+    if single and type(radius) in _ARM_RADII.values():
+        return radius
     if type(radius) not in _RADII.values():
         raise ValueError(
             f"radius={radius!r} must be one of {', '.join(_RADII)}: these bound differences of "

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-#: what an event may be; `scaled` records the divisors of UnknownScale when they are fixed
-KINDS = ("created", "asked", "told", "corrected", "overridden", "scaled", "stopped")
+#: what an event may be; `scaled` records the divisors of UnknownScale when they are fixed,
+#: `settled` the arms that UniformElimination has accepted or dropped
+KINDS = ("created", "asked", "told", "corrected", "overridden", "scaled", "settled", "stopped")
 
 #: the hash before the first event
 GENESIS = ""

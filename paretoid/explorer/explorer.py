@@ -15,9 +15,9 @@ from paretoid.explorer.choice import choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.outcomes import as_outcome, subject
 from paretoid.explorer.session import Session
-from paretoid.explorer.status import Status, bounds, held, notes, waiting
+from paretoid.explorer.status import Status, bounds, held, notes, verdicts, waiting
 from paretoid.goals import Goal
-from paretoid.rules import APE
+from paretoid.rules import Rule
 from theory._checks import check_count
 from theory.radii import Radius
 
@@ -40,7 +40,7 @@ class Explorer(Session):
     scale              scalar, (D,) or (K, D), known beforehand; without it the variances are
                        learnt (`UnknownScale`, Gaussian outcomes)
     outcomes           "gaussian", "bounded" or "binary"; the last two need a scale
-    radius, rule       as in `simulate`; the rule is `APE`
+    radius, rule       as in `simulate`, every rule; the default is `APE`
     seed               shuffles the order within a batch, nothing else
     ledger             a file that does not exist yet; without it the log is in memory
     author, clock      go into every event; by default the user and the time in UTC
@@ -68,8 +68,12 @@ class Explorer(Session):
     100           +17%    +1.8%    +2.7%
     ============  ======  =======  =======
 
-    Fed complete outcomes one at a time it is the engine of `simulate`: same arms, same stopping
-    time, same answer.
+    Fed complete outcomes one at a time it is the engine of `simulate`, whatever the rule: same
+    arms, same stopping time, same answer. *Rules that sample in rounds* (`RoundRobin`,
+    `UniformElimination`, `LUCB`, `LUCBpp`, `APE(pull="both")`) carry their rounds from batch to
+    batch and are tested when the outcomes of a batch that completed a round are in; a subject who
+    leaves is replaced in the round. Arms that `UniformElimination` has dropped or accepted stay so,
+    until an outcome is corrected: then all are judged anew (`paretoid.explorer.policy`).
 
     >>> explorer = Explorer(["A", "B"], ["response"], delta=0.1, scale=1.0)
     >>> while explorer.answer is None:
@@ -90,7 +94,7 @@ class Explorer(Session):
         radius: Radius | None = None,
         minimize: Iterable[str] = (),
         outcomes: str = "gaussian",
-        rule: APE | None = None,
+        rule: Rule | None = None,
         seed: int = 0,
         ledger: str | os.PathLike[str] | None = None,
         author: str | None = None,
@@ -113,9 +117,9 @@ class Explorer(Session):
     def ask(self, n: int | None = None) -> Allocation | list[Allocation]:
         """Allocate the next subject to an arm, or the next n (a list).
 
-        Until every interval is finite the arm with fewest outcomes is next; then APE, with
-        everything awaited counted as if observed (`paretoid.explorer.choice`). Refused once every
-        goal has its answer.
+        Until every interval is finite the arm with fewest outcomes is next; then the rule, with
+        everything awaited counted as if observed (`paretoid.explorer.choice`). Rules in rounds
+        go round from the first. Refused once every goal has its answer.
         """
         size = check_count(1 if n is None else n, name="n", why="it is how many subjects to place.")
         with self._writing():
@@ -126,17 +130,18 @@ class Explorer(Session):
                     "every goal has its answer, so no further subject needs to be placed. To go "
                     "on for other reasons, tell outcomes with unplanned=True."
                 )
-            arms, partner = choose(
-                self._inference, state.data(), self._decided_divisor(state), state.awaited(),
-                state.partner, size, self._picture(state),
+            batch = choose(
+                self._policy, state.data(), self._decided_divisor(state), state.awaited(),
+                state.standing, state.queue, size, self._picture(state),
             )  # fmt: skip
+            names = [design.arms[arm] for arm in batch.arms]
             if size > 1:
                 order = np.random.default_rng([design.seed, state.seq]).permutation(size)
-                arms = [arms[at] for at in order]
+                names = [names[at] for at in order]
             first = len(state.arms) + 1
-            names = [design.arms[arm] for arm in arms]
-            rest = None if partner is None else design.arms[partner]
-            self._record("asked", {"first": first, "arms": names, "partner": rest})
+            rest = [design.arms[arm] for arm in batch.rest]
+            body = {"first": first, "arms": names, "rest": rest, "ended": batch.ended}
+            self._record("asked", body)
         made = [Allocation(first + at, name) for at, name in enumerate(names)]
         return made[0] if n is None else made
 
@@ -263,7 +268,7 @@ class Explorer(Session):
             key, position = self._subject(allocation)
             body = as_outcome(state, position, key, outcome, correcting=True)
             self._record("corrected", {"id": key, "outcome": body, "reason": reason})
-            self._look()
+            self._look(corrected=True)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -294,21 +299,21 @@ class Explorer(Session):
         state = self._fresh()
         design, view, data = state.design, self._picture(state), state.data()
         lower, upper = bounds(design, view, self._divisor_of(state))
-        inside, out = (view.OPT, view.g > 0) if view else (np.zeros(design.K, dtype=bool),) * 2
-        by = view.M_upper.argmin(axis=1) if view else np.zeros(design.K, dtype=int)
+        inside, by = verdicts(view, state.standing)
         open_goals = [g for g in range(len(design.goals)) if g not in state.answers]
         more = expected_samples(
-            self._inference, data, self._decided_divisor(state), state.awaited(), open_goals
-        )
+            self._policy, data, self._decided_divisor(state), state.awaited(), state.standing,
+            open_goals,
+        )  # fmt: skip
         return Status(
             arms=design.arms,
             objectives=design.objectives,
             allocations=len(state.arms),
             samples=state.samples,
             answers=self.answers,
-            optimal=tuple(design.arms[i] for i in np.flatnonzero(inside)),
-            dominated={design.arms[i]: design.arms[by[i]] for i in np.flatnonzero(out)},
-            undecided=tuple(design.arms[i] for i in np.flatnonzero(~inside & ~out)),
+            optimal=tuple(design.arms[i] for i in sorted(inside)),
+            dominated={design.arms[i]: design.arms[by[i]] for i in sorted(by)},
+            undecided=tuple(name for i, name in enumerate(design.arms) if i not in {*inside, *by}),
             means=np.where(data.counts > 0, data.means * design.sign, np.nan),
             counts=data.counts.astype(np.int64),
             lower=lower,

@@ -16,6 +16,7 @@ import numpy as np
 from paretoid._build import divisors
 from paretoid.explorer.design import Design
 from paretoid.goals import AtMost, Cover, Goal
+from paretoid.rules import BestArmRule
 from theory._checks import BoolArray, FloatArray, as_epsilon
 from theory.radii import (
     CHI_EXACT,
@@ -25,6 +26,7 @@ from theory.radii import (
     UnknownScale,
     chi,
 )
+from theory.single_stream import ArmRadius, IteratedLogarithm
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class Data:
     ss: FloatArray  # squared deviations from the arm's own mean
 
 
+#: (K,) each: estimates, lower bounds, upper bounds of the arms' means
+Bounds = tuple[FloatArray, FloatArray, FloatArray]
+
+
 @dataclass(frozen=True)
 class Picture:
     """Everything APE and the stopping rules read off one table of data.
@@ -45,6 +51,8 @@ class Picture:
     g                 (K,) g_i = max_j -M+(i, j); certainly dominated where it is positive
     S                 (K,) the empirical Pareto set
     b, c              b_t and c_t; if every arm is in OPT, b is the least certain one
+    M_upper, M_lower  (K, K) M+(i, j) and max_d (L_ij^d + eps1^d), inf on the diagonal
+    single            means, lower and upper bounds (K,) under a radius on single arms, else None
     """
 
     mean: FloatArray
@@ -56,6 +64,8 @@ class Picture:
     b: int
     c: int
     M_upper: FloatArray
+    M_lower: FloatArray
+    single: Bounds | None
 
     @property
     def OPT(self) -> BoolArray:
@@ -105,6 +115,10 @@ class Inference:
             self.keep = radius.constants(K, D, delta)[0]
             self.drop = radius.constants(K, D, design.level())[1]
             self.first = radius.first_count(K, D, delta)
+        elif isinstance(radius, ArmRadius):
+            assert isinstance(design.rule, BestArmRule)
+            levels = design.rule.levels(K, delta)
+            self.keep, self.drop = (radius.constant(alpha) for alpha in levels)
         else:
             assert isinstance(radius, SingleArm)
             self.keep = self.drop = radius.constant(K, D, delta)
@@ -161,7 +175,9 @@ class Inference:
             b = int(np.argmax(np.where(outside, -g, -np.inf)))
         else:
             b = int(np.argmin(h))
-        return Picture(mean, keep, drop, h, g, S, b, int(np.argmin(M_lower[b])), M_upper)
+        c = int(np.argmin(M_lower[b]))
+        single = self._single(data, 1 / divisor) if isinstance(self.radius, ArmRadius) else None
+        return Picture(mean, keep, drop, h, g, S, b, c, M_upper, M_lower, single)
 
     def _intervals(
         self, data: Data, inverse: FloatArray
@@ -176,10 +192,21 @@ class Inference:
             width = growth * (beta[:, None, :] + beta[None, :, :])
             return mean, width, width
         l, v = self._log_terms(n), self._variances(n, data.ss, inverse)
+        if isinstance(self.radius, ArmRadius):  # lower_i - upper_j, upper_i - lower_j
+            low, high = np.sqrt((self.keep + l) * v), np.sqrt((self.drop + l) * v)
+            keep = low[:, None, :] + high[None, :, :]
+            return mean, keep, keep.transpose(1, 0, 2)
         spread = v[:, None, :] + v[None, :, :]
         logs = l[:, None, :] + l[None, :, :]
         keep = np.sqrt((self.keep + logs) * spread)
         return mean, keep, keep if self.keep == self.drop else np.sqrt((self.drop + logs) * spread)
+
+    def _single(self, data: Data, inverse: FloatArray) -> Bounds:
+        """Bounds on the mean of each arm, one objective."""
+        l, v = self._log_terms(data.counts), self._variances(data.counts, data.ss, inverse)
+        x = data.means * inverse
+        lower, upper = x - np.sqrt((self.keep + l) * v), x + np.sqrt((self.drop + l) * v)
+        return x[:, 0], lower[:, 0], upper[:, 0]
 
     def _log_terms(self, n: FloatArray) -> FloatArray:
         """l(n), by `math.log` like the engine's tables; remembered up to a million; l(0) = l(1)."""
@@ -196,6 +223,8 @@ class Inference:
     def _log_term(self, n: float) -> float:
         if isinstance(self.radius, KaufmannKoolen):
             return math.log(4 + math.log(n))
+        if isinstance(self.radius, IteratedLogarithm):
+            return 3 * math.log(1 + math.log(n))
         return math.log((n + self.rho) / self.rho)
 
     def _variances(self, n: FloatArray, ss: FloatArray, inverse: FloatArray) -> FloatArray:
@@ -203,6 +232,8 @@ class Inference:
         some = np.maximum(n, 1)
         if isinstance(self.radius, KaufmannKoolen):
             return np.where(n > 0, self.factor * (4 / some), np.inf)
+        if isinstance(self.radius, IteratedLogarithm):
+            return np.where(n > 0, self.factor * (1 / some), np.inf)
         if not self.unknown:
             return np.where(n > 0, self.factor * ((some + self.rho) / (some * some)), np.inf)
         size = len(self.chi)

@@ -23,8 +23,9 @@ from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events
 #: "ptid" in the file's header: this SQLite file is a ledger of ours
 APPLICATION = 0x70746964
 
-#: raised when an older paretoid could no longer read what is written
-FORMAT = 1
+#: raised when an older paretoid could no longer read what is written. 2: rounds of several arms,
+#: settled arms. A ledger of format 1 is read, and becomes one of format 2 when it is written to.
+FORMAT = 2
 
 _SCHEMA = (
     """CREATE TABLE events (
@@ -119,6 +120,7 @@ class Ledger:
                 f"{self.path} was written by a newer paretoid (format {version}, this one reads "
                 f"up to {FORMAT}), so some events could be misread. Upgrade paretoid."
             )
+        self._format = version
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -204,6 +206,8 @@ class Ledger:
         seq, head = self.head()
         row = as_row(head, seq + 1, time, author, kind, body)
         with self._sentences():
+            if self._format < FORMAT:  # within the transaction, so undone with it
+                self._execute(f"PRAGMA user_version={FORMAT}")
             self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
         return Event(seq + 1, time, author, kind, json.loads(row[4]), row[5])
 

@@ -19,6 +19,7 @@ import numpy as np
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError, MemoryLedger, Row
 from paretoid.explorer.inference import Inference, Picture
+from paretoid.explorer.policy import policy_of
 from paretoid.explorer.state import State
 from theory._checks import FloatArray
 
@@ -65,7 +66,7 @@ class Session:
         return explorer
 
     def _begin(self, design: Design, path: Any, author: Any, clock: Any) -> None:
-        self._inference = Inference(design)  # refuses misfits before there is a file
+        self._policy = policy_of(Inference(design))  # refuses misfits before there is a file
         self._prepare(new_ledger(path), author, clock)
         self._state: State | None = State(design)
         try:
@@ -80,12 +81,13 @@ class Session:
         self.author = _user() if author is None else str(author)
         self._clock = clock or (lambda: datetime.now(UTC))
         self._snapshot_at = 0
+        self._before: list[int] = []
         self._view: tuple[str, Picture | None] = ("", None)
 
     @property
     def design(self) -> Design:
         """What was fixed at the start."""
-        return self._inference.design
+        return self._policy.design
 
     @property
     def head(self) -> str:
@@ -127,14 +129,18 @@ class Session:
         leads to. Raises an error that names the first event at fault; returns the present head.
         """
         self._ledger.check_storage()
-        kept = self._ledger.snapshot()
+        kept = self._snapshot()
         replay, found = State(self.design), head is None or head == ""
         for event in self._ledger.events():
-            if event.kind in ("scaled", "stopped"):
+            if event.kind in ("scaled", "settled", "stopped"):
                 self._check_decision(replay, event)
             replay.apply(event)
             found = found or event.hash == head
-            if kept is not None and kept[0] == event.seq and replay.to_bytes() != kept[2]:
+            if (
+                kept is not None
+                and kept[0] == event.seq
+                and replay.to_bytes() != kept[2].to_bytes()
+            ):
                 raise LedgerError(
                     f"the snapshot at event {event.seq} is not what the log leads to: it was "
                     f"changed. The log itself is sound up to there."
@@ -149,7 +155,10 @@ class Session:
         return replay.hash
 
     def _check_decision(self, state: State, event: Any) -> None:
-        """That a recorded scale or answer is what the outcomes so far give."""
+        """That a recorded scale, verdict or answer is what the outcomes so far give.
+
+        Whether a test was due is not asked: one held at any time is as good.
+        """
         expected = [body for kind, body in self._decisions(state) if kind == event.kind]
         if event.body not in expected:
             raise LedgerError(
@@ -175,7 +184,9 @@ class Session:
         seq = -1
         try:
             with self._ledger.transaction():
-                seq = self._catch_up().seq
+                state = self._catch_up()
+                state.settle()
+                seq, self._before = state.seq, list(state.reach)
                 yield
         except BaseException:
             if self._state is not None and self._state.seq != seq:
@@ -189,59 +200,78 @@ class Session:
         state.apply(self._ledger.append(kind, body, time=time, author=self.author))
         self._state = state
 
-    def _look(self) -> None:
-        """Test the stopping rules, once for each command that brings outcomes."""
-        decided = self._decisions(self._current())
-        for kind, body in decided:
+    def _look(self, *, corrected: bool = False) -> None:
+        """Hold the tests that are due, once for each command that brings outcomes.
+
+        A rule that samples several arms between two tests is tested where a round has ended
+        since the command began, and after a correction.
+        """
+        state = self._current()
+        for kind, body in self._scaling(state):
             self._record(kind, body)
-        if any(kind == "scaled" for kind, _ in decided):  # now there are intervals to look at
-            self._look()
+        if len(state.answers) == len(self.design.goals):
+            return
+        rounds = self.design.rule.in_rounds
+        if not rounds or corrected or state.ended_since(self._before):
+            for kind, body in self._conclusions(state):
+                self._record(kind, body)
 
     def _decisions(self, state: State) -> list[tuple[str, dict[str, Any]]]:
-        """What the outcomes decide now that is not recorded yet: the scale, or answers."""
-        design, inference = state.design, self._inference
-        data = state.data()
-        if inference.unknown and None in state.divisor:
-            pooled = inference.pooled(data).tolist()
-            fixed = zip(design.objectives, pooled, state.divisor, strict=True)
-            named = {name: new for name, new, old in fixed if old is None and new == new}
-            if named:
-                return [("scaled", {"divisor": named})]
-        if state.partner is not None or len(state.answers) == len(design.goals):
-            return []  # APE(pull="both") looks between its pairs
+        """What the outcomes decide now that is not recorded yet: the scale first."""
+        return self._scaling(state) or self._conclusions(state)
+
+    def _scaling(self, state: State) -> list[tuple[str, dict[str, Any]]]:
+        """The divisors of UnknownScale that can be fixed now."""
+        inference = self._policy.inference
+        if not inference.unknown or None not in state.divisor:
+            return []
+        pooled = inference.pooled(state.data()).tolist()
+        fixed = zip(state.design.objectives, pooled, state.divisor, strict=True)
+        named = {name: new for name, new, old in fixed if old is None and new == new}
+        return [("scaled", {"divisor": named})] if named else []
+
+    def _conclusions(self, state: State) -> list[tuple[str, dict[str, Any]]]:
+        """Answers and settled arms, by a test of the outcomes as they are."""
+        design, names = state.design, state.design.arms
+        goals = [g for g in range(len(design.goals)) if g not in state.answers]
         divisor = self._divisor_of(state)
         if divisor is None:
             return []
-        view, found = self._picture(state), []
+        view = self._picture(state)
         assert view is not None
-        for g, goal in enumerate(design.goals):
-            if g in state.answers:
-                continue
-            mask = view.answer(goal, inference.scaled_eps(getattr(goal, "eps2", 0.0), divisor))
-            if mask is not None:
-                arms = [design.arms[i] for i in np.flatnonzero(mask)]
-                body = {"goal": str(goal), "answer": arms, "samples": state.samples}
-                found.append(("stopped", body))
-        return found
+        found = self._policy.conclude(view, divisor, state.standing, goals)
+        events: list[tuple[str, dict[str, Any]]] = []
+        for g, mask in found.answers.items():
+            arms = [names[i] for i in np.flatnonzero(mask)]
+            body = {"goal": str(design.goals[g]), "answer": arms, "samples": state.samples}
+            events.append(("stopped", body))
+        if found.accepted or found.dropped:  # last: the answers came from what was before
+            dropped = {names[i]: names[by] for i, by in found.dropped.items()}
+            accepted = [names[i] for i in found.accepted]
+            events.append(("settled", {"accepted": accepted, "dropped": dropped}))
+        return events
 
     def _divisor_of(self, state: State) -> FloatArray | None:
         """(D,) what objectives are divided by, 1 where not fixed yet; None without outcomes."""
         if not state.samples:
             return None
-        if not self._inference.unknown:
-            return self._inference.divisor
+        if not self._policy.inference.unknown:
+            return self._policy.inference.divisor
         return np.array([1.0 if each is None else each for each in state.divisor])
 
     def _decided_divisor(self, state: State) -> FloatArray | None:
         """The same, None while some interval is infinite: APE begins afterwards."""
-        fixed = not self._inference.unknown or None not in state.divisor
-        return self._divisor_of(state) if fixed and self._inference.ready(state.data()) else None
+        inference = self._policy.inference
+        fixed = not inference.unknown or None not in state.divisor
+        return self._divisor_of(state) if fixed and inference.ready(state.data()) else None
 
     def _picture(self, state: State) -> Picture | None:
         """The picture of a state; the last one is remembered."""
         if self._view[0] != state.hash:
             divisor = self._divisor_of(state)
-            made = None if divisor is None else self._inference.picture(state.data(), divisor)
+            made = None
+            if divisor is not None:
+                made = self._policy.inference.picture(state.data(), divisor)
             self._view = state.hash, made
         return self._view[1]
 
@@ -268,10 +298,8 @@ class Session:
 
     def _load(self) -> None:
         """The state from the last snapshot and the events after it."""
-        kept = self._ledger.snapshot()
-        state: State | None = None
-        if kept is not None:
-            state = State.from_bytes(kept[2])
+        kept = self._snapshot()
+        state: State | None = None if kept is None else kept[2]
         for event in self._ledger.events(0 if state is None else state.seq):
             if state is None:
                 if event.kind != "created":
@@ -285,8 +313,14 @@ class Session:
             )
         state.settle()
         self._snapshot_at = 0 if kept is None else kept[0]
-        self._inference = Inference(state.design)
+        self._policy = policy_of(Inference(state.design))
         self._state = state
+
+    def _snapshot(self) -> tuple[int, str, State] | None:
+        """(seq, hash, state) of the last snapshot; None if there is none of this version."""
+        kept = self._ledger.snapshot()
+        state = None if kept is None else State.from_bytes(kept[2])
+        return None if kept is None or state is None else (kept[0], kept[1], state)
 
     def _keep_snapshot(self) -> None:
         state = self._state

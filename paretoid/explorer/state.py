@@ -16,6 +16,7 @@ import io
 import json
 import math
 from array import array
+from bisect import bisect_right
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,7 +25,11 @@ import numpy as np
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import Event, LedgerError
 from paretoid.explorer.inference import Data
+from paretoid.explorer.policy import Conclusions, Standing
 from theory._checks import FloatArray
+
+#: of snapshots; raised when they hold other things than before
+_FORMAT = 2
 
 WAITING, MISSING = math.nan, math.inf  # in `values`: not arrived yet, and never to arrive
 
@@ -56,7 +61,9 @@ class State:
         self.unplanned: dict[int, str | None] = {}  # position to label
         self.replaced: dict[int, int] = {}  # overridden allocation to the one in its stead
         self.corrected: list[int] = []  # numbers of the events
-        self.partner: int | None = None  # APE(pull="both"): the second arm of a pair begun
+        self.queue: list[int] = []  # what is left of the round begun
+        self.ends: list[int] = []  # allocations made when rounds of several arms ended
+        self.standing = Standing(list(range(K)))
         self.divisor: list[float | None] = [None] * D  # of UnknownScale, once fixed
         self.answers: dict[int, Answer] = {}
         self.allocated = [0] * K
@@ -104,8 +111,12 @@ class State:
             raise ValueError(f"allocation {body['first']} is not the next")
         for name in body["arms"]:
             self._allocate(self._arm[name])
-        partner = body["partner"]
-        self.partner = None if partner is None else self._arm[partner]
+        if "rest" not in body:  # format 1: at most the second arm of a pair
+            rest = [] if body["partner"] is None else [body["partner"]]
+            body = {**body, "rest": rest, "ended": not rest or len(body["arms"]) > 1}
+        self.queue = [self._arm[name] for name in body["rest"]]
+        if body["ended"]:
+            self._end_round()
 
     def _told(self, event: Event, body: dict[str, Any]) -> None:
         if body.get("unplanned"):
@@ -123,6 +134,7 @@ class State:
             if not math.isnan(self.values[d][position]):
                 raise ValueError(f"{name} of {body['id']} is known already")
             self._put(d, position, value)
+        self._make_up(position)
         self._advance()
 
     def _corrected(self, event: Event, body: dict[str, Any]) -> None:
@@ -135,6 +147,7 @@ class State:
                 self.lost[d][self.arms[position]] -= 1
             self._put(d, position, value)
         self.corrected.append(event.seq)
+        self.standing = Standing(list(range(self.design.K)))  # it may have rested on the mistake
         self._stale = True
 
     def _overridden(self, event: Event, body: dict[str, Any]) -> None:
@@ -146,6 +159,7 @@ class State:
                 raise ValueError(f"allocation {body['id']} has outcomes")
             self._put(d, position, "missing")
         self.replaced[position] = self._allocate(self._arm[body["arm"]])
+        self._make_up(position)
         self._advance()
 
     def _scaled(self, event: Event, body: dict[str, Any]) -> None:
@@ -154,6 +168,17 @@ class State:
             if self.divisor[d] is not None:
                 raise ValueError(f"the scale of {name} is fixed already")
             self.divisor[d] = float(value)
+
+    def _settled(self, event: Event, body: dict[str, Any]) -> None:
+        dropped = {self._arm[name]: self._arm[by] for name, by in body["dropped"].items()}
+        found = Conclusions({}, [self._arm[name] for name in body["accepted"]], dropped)
+        if not {*found.accepted, *dropped} <= set(self.standing.active):
+            raise ValueError("an arm is settled already")
+        self.standing = self.standing.after(found)
+        begun, active = bool(self.queue), self.standing.active
+        self.queue = [arm for arm in self.queue if arm in active]
+        if begun and not self.queue:
+            self._end_round()
 
     def _stopped(self, event: Event, body: dict[str, Any]) -> None:
         goal = [str(each) for each in self.design.goals].index(body["goal"])
@@ -174,6 +199,31 @@ class State:
         self.values[d][position] = number
         if self.only_binary[d] >= 0:
             self.only_binary[d] = self.only_binary[d] + 1 if number in (0.0, 1.0) else -1
+
+    # -- rounds ------------------------------------------------------------------------------
+
+    def _end_round(self) -> None:
+        if self.design.rule.in_rounds:
+            self.ends.append(len(self.arms))
+
+    def _make_up(self, position: int) -> None:
+        """A subject of a round gone before any outcome: its arm is due again, the round goes on."""
+        arm = self.arms[position]
+        if not self.design.rule.in_rounds or arm not in self.standing.active:
+            return
+        by_hand = position in self.unplanned or position in self.replaced.values()
+        if not by_hand and all(math.isinf(column[position]) for column in self.values):
+            if not self.queue and self.ends:
+                self.ends.pop()
+            self.queue.insert(0, arm)
+
+    def ended_since(self, reach: list[int]) -> bool:
+        """Has some objective's beginning passed the end of a round since it was `reach`?"""
+        self.settle()
+        return any(
+            bisect_right(self.ends, now) > bisect_right(self.ends, before)
+            for before, now in zip(reach, self.reach, strict=True)
+        )
 
     # -- sums --------------------------------------------------------------------------------
 
@@ -249,10 +299,12 @@ class State:
         """All of it, for a snapshot; equal states give equal bytes."""
         self.settle()
         rest = {
-            "design": self.design.to_dict(), "seq": self.seq, "hash": self.hash,
+            "format": _FORMAT, "design": self.design.to_dict(), "seq": self.seq, "hash": self.hash,
             "unplanned": [[p, label] for p, label in self.unplanned.items()],
             "replaced": [[p, new] for p, new in self.replaced.items()],
-            "corrected": self.corrected, "partner": self.partner, "divisor": self.divisor,
+            "corrected": self.corrected, "divisor": self.divisor, "queue": self.queue,
+            "ends": self.ends, "active": self.standing.active, "accepted": self.standing.accepted,
+            "dropped": [[i, by] for i, by in self.standing.dropped.items()],
             "answers": [[g, asdict(answer)] for g, answer in self.answers.items()],
             "allocated": self.allocated, "lost": self.lost, "only_binary": self.only_binary,
             "reach": self.reach, "counts": self.counts, "sums": self.sums, "ss": self.ss,
@@ -265,23 +317,29 @@ class State:
         return file.getvalue()
 
     @classmethod
-    def from_bytes(cls, blob: bytes) -> State:
-        """The state of `to_bytes`."""
+    def from_bytes(cls, blob: bytes) -> State | None:
+        """The state of `to_bytes`; None if another version, or nobody of ours, wrote it."""
         line, _, columns = blob.partition(b"\n")
-        rest = json.loads(line)
+        try:
+            rest = json.loads(line)
+        except ValueError:
+            return None
+        if not isinstance(rest, dict) or rest.get("format") != _FORMAT:
+            return None
         state = cls(Design.from_dict(rest["design"]))
         size = len(columns) // (1 + state.design.D)
         state.arms.frombytes(columns[:size])
         for at, column in enumerate(state.values, start=1):
             column.frombytes(columns[at * size : (at + 1) * size])
         for name in (
-            "seq", "hash", "corrected", "partner", "divisor", "allocated", "lost", "only_binary",
-            "reach", "counts", "sums", "ss",
+            "seq", "hash", "corrected", "queue", "ends", "divisor", "allocated", "lost",
+            "only_binary", "reach", "counts", "sums", "ss",
         ):  # fmt: skip
             setattr(state, name, rest[name])
         state.unplanned = dict(rest["unplanned"])
         state.labels = {label: p for p, label in rest["unplanned"] if label is not None}
         state.replaced = dict(rest["replaced"])
+        state.standing = Standing(rest["active"], rest["accepted"], dict(rest["dropped"]))
         state.answers = {
             g: Answer(tuple(a["arms"]), a["samples"], a["event"]) for g, a in rest["answers"]
         }

@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Picture
+from paretoid.explorer.policy import Standing
 from paretoid.explorer.state import State
 from theory._checks import FloatArray, IntArray
 
@@ -30,7 +31,7 @@ class Status:
     allocations   made so far, lost and overridden ones included
     samples       outcomes used by the most advanced objective
     answers       goal to arms, None where its stopping rule does not hold yet
-    optimal       arms certainly optimal, up to eps1
+    optimal       arms certainly optimal, up to eps1, by the intervals now or accepted for good
     dominated     arms certainly dominated, each with the arm that shows it most clearly (that
                   it is dominated is covered by delta; by whom only under union="pairs"); with
                   eps1 > 0 an arm may be both dominated and within eps1 of optimal
@@ -139,6 +140,16 @@ def bounds(
     low, high = (view.mean - view.keep) * divisor, (view.mean + view.drop) * divisor
     flip = design.sign < 0
     return np.where(flip, -high, low), np.where(flip, -low, high)
+
+
+def verdicts(view: Picture | None, standing: Standing) -> tuple[set[int], dict[int, int]]:
+    """(arms certainly optimal, arms certainly dominated and by whom), now or settled before."""
+    inside, by = set(standing.accepted), dict(standing.dropped)
+    if view is not None:
+        inside |= set(np.flatnonzero(view.OPT).tolist())
+        shown = view.M_upper.argmin(axis=1)
+        by = {int(i): int(shown[i]) for i in np.flatnonzero(view.g > 0)} | by
+    return inside, by
 
 
 def waiting(state: State) -> tuple[Waiting, ...]:

@@ -40,6 +40,11 @@ class Rule:
         """Are two arms sampled before the next test?"""
         return False
 
+    @property
+    def in_rounds(self) -> bool:
+        """Is more than one arm sampled before the next test?"""
+        return self.both
+
     def kernel(self, program: Program) -> Advance:
         """The compiled loop of this rule for this program."""
         raise NotImplementedError

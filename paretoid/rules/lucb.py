@@ -39,8 +39,10 @@ class LUCBpp(LUCB):
     """LUCB++: LUCB with delta shared out more cleverly [simchowitz2017].
 
     The lower bound of h is at level delta/(2 (K - 1)), the upper bounds of the others at delta/2.
-    Proved: a wrong h among the K - 1 others needs lower(h) > mu_h, together at most delta/2, or
-    the best arm's upper bound below its mean, delta/2.
+    Proved, where one arm is best: a wrong h among the K - 1 others needs lower(h) > mu_h, together
+    at most delta/2, or the best arm's upper bound below its mean, delta/2. If arms tie for the
+    best, `ParetoSet()` asks for all of them, and this split does not bound how often one of them
+    is returned alone; that of `LUCB` does.
 
     >>> LUCBpp().levels(5, 0.08)
     (0.01, 0.04)

@@ -24,6 +24,11 @@ class RoundRobin(Rule):
     RoundRobin()
     """
 
+    @property
+    def in_rounds(self) -> bool:
+        """Yes."""
+        return True
+
     def check(self, bandit: Bandit, goals: Sequence[Goal], radius: Radius) -> None:
         """A radius that depends on the two arms alone."""
         refuse_single_arm(self, radius)

@@ -41,6 +41,11 @@ class UniformElimination(Rule):
     UniformElimination()
     """
 
+    @property
+    def in_rounds(self) -> bool:
+        """Yes."""
+        return True
+
     def check(self, bandit: Bandit, goals: Sequence[Goal], radius: Radius) -> None:
         """No covers, and a radius that depends on the two arms alone."""
         refuse_single_arm(self, radius)

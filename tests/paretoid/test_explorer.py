@@ -19,6 +19,7 @@ from paretoid.explorer import LedgerError, session
 from paretoid.explorer.choice import choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Data, Inference
+from paretoid.explorer.policy import Standing, policy_of
 
 ROOT = Path(pt.__file__).parents[1]
 ARMS, OBJECTIVES = ["A", "B", "C"], ["gain", "harm"]
@@ -181,7 +182,8 @@ def test_a_batch_is_ape_on_counts_as_if_observed():
     rng = np.random.default_rng(5)
     counts = np.repeat(rng.integers(5, 30, 4)[:, None], 2, axis=1).astype(float)
     data = Data(counts, rng.normal(size=(4, 2)) * 0.3, np.zeros((4, 2)))
-    arms, _ = choose(inference, data, inference.divisor, counts, None, 25)
+    policy, standing = policy_of(inference), Standing([0, 1, 2, 3])
+    arms, _, _ = choose(policy, data, inference.divisor, counts, standing, [], 25)
     for arm in arms:
         view = inference.picture(data, inference.divisor)
         b, c = view.b, view.c
@@ -301,7 +303,9 @@ def test_expected_samples_of_equal_arms_are_infinite_and_unknown_at_first():
         trial.tell(trial.ask(), [1.0])
     assert trial.status().expected["ParetoSet(eps1=0)"] == np.inf
     inference = Inference(trial.design)
-    assert expected_samples(inference, trial._current().data(), None, np.zeros((2, 1)), [0])
+    data, standing = trial._current().data(), Standing([0, 1])
+    said = expected_samples(policy_of(inference), data, None, np.zeros((2, 1)), standing, [0])
+    assert np.isnan(said[0])
 
 
 # -- bad input: an error in words, an unchanged log ------------------------------------------------
@@ -380,7 +384,12 @@ def test_other_bad_calls_are_refused_in_words():
         ({"delta": 1.5}, "must lie strictly between 0 and 1"),
         ({"goal": [pt.ParetoSet(0.1), pt.AtMost(1)]}, "differ in eps1"),
         ({"goal": pt.AtMost(5)}, "k=5"),
-        ({"rule": pt.RoundRobin()}, "proposes arms by APE"),
+        ({"rule": "APE"}, "must be one of APE, UniformElimination"),
+        ({"rule": pt.LUCB(), "scale": 1.0}, "has 2 objectives"),
+        ({"rule": pt.UGapEc(), "objectives": ["x"]}, "none of those is proved for an unknown"),
+        ({"rule": pt.RoundRobin(), "scale": 1.0, "radius": pt.SingleArm()}, "widens with the"),
+        ({"rule": pt.UniformElimination(), "goal": pt.Cover(eps2=0.1)}, "cannot stop for Cover"),
+        ({"radius": pt.ArmMixture(), "scale": 1.0}, "these bound differences of"),
         ({"seed": -1}, "seed=-1"),
     ],
 )
@@ -613,7 +622,7 @@ def test_many_events_open_in_linear_time(tmp_path):
         with trial._ledger.transaction():
             for first in range(1, 25_001, 100):
                 arms = [ARMS[i] for i in rng.integers(0, 3, 100)]
-                body = {"first": first, "arms": arms, "partner": None}
+                body = {"first": first, "arms": arms, "rest": [], "ended": True}
                 trial._ledger.append("asked", body, time="noon", author="ann")
                 for id in range(first, first + 100):
                     body = {"id": id, "outcome": {"gain": float(id % 7), "harm": float(id % 5)}}

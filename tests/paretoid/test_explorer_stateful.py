@@ -23,6 +23,7 @@ RADII = [
     pt.SingleArm(),
 ]
 GOALS = [pt.AtMost(1), pt.ParetoSet(), pt.Cover(eps2=0.3)]
+RULES = [pt.APE(), pt.APE(pull="both"), pt.RoundRobin(), pt.UniformElimination()]
 
 
 class Trial(RuleBasedStateMachine):
@@ -39,20 +40,24 @@ class Trial(RuleBasedStateMachine):
             explorer.close()
         shutil.rmtree(self.folder)
 
-    @initialize(radius=st.sampled_from(RADII), both=st.booleans(), seed=st.integers(0, 99))
-    def begin(self, radius, both, seed):
+    @initialize(radius=st.sampled_from(RADII), each=st.sampled_from(RULES), seed=st.integers(0, 99))
+    def begin(self, radius, each, seed):
+        if isinstance(radius, pt.SingleArm) and not isinstance(each, pt.APE):
+            radius = RADII[0]  # which the other rules refuse
         self.radius = radius
+        self.eliminates = isinstance(each, pt.UniformElimination)
+        self.goals = [g for g in GOALS if not (self.eliminates and isinstance(g, pt.Cover))]
         self.rng = np.random.default_rng(seed)
         first = pt.Explorer(
-            ARMS, OBJECTIVES, GOALS, 0.5, minimize=["harm"], radius=radius, seed=seed,
-            scale=0.2 if radius.needs_scale else None, ledger=self.path, author="ann",
-            rule=pt.APE(pull="both" if both else "less sampled"),
+            ARMS, OBJECTIVES, self.goals, 0.5, minimize=["harm"], radius=radius, seed=seed,
+            scale=0.2 if radius.needs_scale else None, ledger=self.path, author="ann", rule=each,
         )  # fmt: skip
         self.explorers = [first, pt.Explorer.open(self.path, author="bob")]
         self.order = []  # ids in order of allocation
         self.arm = {}
         self.told = {}  # (id, objective) to a number or "missing"
         self.answers = {}
+        self.settled = {}  # arm to "accepted" or whoever dominates it, since the last correction
 
     @property
     def any(self):
@@ -70,13 +75,14 @@ class Trial(RuleBasedStateMachine):
         self.arm[allocation.id] = allocation.arm
 
     def finished(self):
-        return len(self.answers) == len(GOALS)
+        return len(self.answers) == len(self.goals)
 
     @precondition(lambda self: not self.finished())
     @rule(n=st.integers(1, 12))
     def ask(self, n):
         batch = self.any.ask(n)
         assert len(batch) == n
+        assert not {a.arm for a in batch} & self.settled.keys()
         for allocation in batch:
             self.allocated(allocation)
 
@@ -84,7 +90,7 @@ class Trial(RuleBasedStateMachine):
     @rule()
     def ask_and_tell_at_once(self):
         for _ in range(12):
-            if any(self.any.answers[str(g)] is None for g in GOALS):
+            if any(self.any.answers[str(g)] is None for g in self.goals):
                 allocation = self.any.ask()
                 self.allocated(allocation)
                 values = self.outcome(allocation.id)
@@ -158,6 +164,7 @@ class Trial(RuleBasedStateMachine):
         if known:
             id, name = data.draw(st.sampled_from(known))
             value = "missing" if missing else float(self.rng.normal())
+            self.settled = {}
             self.any.correct(id, {name: value}, reason="typing error")
             self.told[id, name] = value
 
@@ -192,6 +199,18 @@ class Trial(RuleBasedStateMachine):
         now = {goal: a for goal, a in self.any.answers.items() if a is not None}
         assert {goal: now[goal] for goal in self.answers} == self.answers
         self.answers = now
+
+    @invariant()
+    def arms_once_settled_stay_until_a_correction(self):
+        if not self.explorers:
+            return
+        standing = self.any._fresh().standing
+        now = {ARMS[i]: "accepted" for i in standing.accepted}
+        now |= {ARMS[i]: ARMS[by] for i, by in standing.dropped.items()}
+        assert self.settled.items() <= now.items()
+        assert not now or self.eliminates
+        assert sorted([*now, *(ARMS[i] for i in standing.active)]) == ARMS
+        self.settled = now
 
     @invariant()
     def intervals_are_those_of_the_raw_events(self):
@@ -241,11 +260,12 @@ class Trial(RuleBasedStateMachine):
             others = [j for j in range(len(ARMS)) if j != i]
             optimal = all((keep[:, i, j] > 0).any() for j in others)
             dominators = [ARMS[j] for j in others if (drop[:, i, j] < 0).all()]
-            assert (arm in status.optimal) == optimal
-            assert (arm in status.dominated) == bool(dominators)
-            if dominators:
-                assert status.dominated[arm] in dominators
-            assert (arm in status.undecided) == (not optimal and not dominators)
+            kept = self.settled.get(arm)
+            assert (arm in status.optimal) == (optimal or kept == "accepted")
+            assert (arm in status.dominated) == bool(dominators or kept in ARMS)
+            if arm in status.dominated:
+                assert status.dominated[arm] in (kept, *dominators)
+            assert (arm in status.undecided) == (not optimal and not dominators and not kept)
 
 
 def brute_force(radius, counts, means, ss):
@@ -276,7 +296,7 @@ def brute_force(radius, counts, means, ss):
 
 Trial.TestCase.settings = settings(
     deadline=None,
-    max_examples=20,
+    max_examples=30,
     stateful_step_count=25,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

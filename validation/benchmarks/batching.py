@@ -33,6 +33,7 @@ from paretoid.chunk import generator
 from paretoid.explorer.choice import choose
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Data, Inference
+from paretoid.explorer.policy import Policy, Standing
 from theory._checks import FloatArray
 
 GOALS: list[pt.Goal] = [pt.AtMost(1), pt.AtMost(2), pt.ParetoSet()]
@@ -47,6 +48,7 @@ def samples_needed(inference: Inference, bandit: pt.Bandit, size: int, key: int)
     sums = np.zeros((K, D))
     stops: list[int | None] = [None] * len(GOALS)
     zero = np.zeros(D)
+    policy, standing = Policy(inference), Standing(list(range(K)))
     while True:
         counts = np.repeat(used[:, None].astype(float), D, axis=1)
         data = Data(counts, sums / np.maximum(counts, 1), np.zeros((K, D)))
@@ -58,7 +60,7 @@ def samples_needed(inference: Inference, bandit: pt.Bandit, size: int, key: int)
         if all(stop is not None for stop in stops):
             return [stop for stop in stops if stop is not None]
         divisor = inference.divisor if ready else None
-        for arm in choose(inference, data, divisor, counts, None, size, view)[0]:
+        for arm in choose(policy, data, divisor, counts, standing, [], size, view).arms:
             if used[arm] == len(stacks[arm]):
                 noise = np.empty((max(256, len(stacks[arm])), D))
                 bandit.fill(streams[arm], noise)
