@@ -19,6 +19,7 @@ from paretoid.commands.fit import fit
 from paretoid.commands.options import Json
 from paretoid.commands.output import Interrupted, note, say, say_json, width
 from paretoid.commands.plan import plan
+from paretoid.commands.report import report
 from paretoid.commands.reproduce import reproduce
 from paretoid.commands.simulate import simulate
 from paretoid.commands.trial import app as trial
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(fit)
 app.command()(simulate)
+app.command()(report)
 app.command()(bounds)
 app.command()(datasets)
 app.add_typer(trial, name="trial")

@@ -21,5 +21,6 @@ def typed(context: typer.Context) -> str:
         elif isinstance(value, bool):
             options.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
-            options += [parameter.opts[0], str(value)]
+            for each in value if isinstance(value, (list, tuple)) else [value]:
+                options += [parameter.opts[0], str(each)]
     return f"{context.command_path} {shlex.join([*positional, *options])}".rstrip()

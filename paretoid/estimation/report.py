@@ -185,7 +185,6 @@ def write_all(
     `command`, the line that made the plan, stands in the HTML report.
     """
     from paretoid.report import plan_report
-    from paretoid.report.figures import drawing
     from paretoid.report.page import write_page
 
     out = Path(folder)
@@ -216,8 +215,7 @@ def write_all(
         with (out / name).open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(rows)
         written.append(out / name)
-    with drawing():
-        return written + _save_plots(fit, shares, planned, out, margin.get("fold"))
+    return written + _save_plots(fit, shares, planned, out, margin.get("fold"))
 
 
 def _save_plots(

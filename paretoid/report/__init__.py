@@ -1,5 +1,7 @@
 """Reports as one HTML file each: no network, figures inline, tables that sort, printable."""
 
+from paretoid.report.campaign import campaign_report
 from paretoid.report.plan import plan_report
+from paretoid.report.stored import read_store
 
-__all__ = ["plan_report"]
+__all__ = ["campaign_report", "plan_report", "read_store"]

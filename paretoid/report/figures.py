@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,17 +36,23 @@ class Picture:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Settings under which figures for a page are made: a name with dollars is no formula."""
+    """Settings under which figures for a page are made: letters stay letters."""
     import matplotlib as mpl
 
-    with mpl.rc_context({"svg.fonttype": "none", "text.parse_math": False}):
+    with mpl.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
+        # The reader's browser chooses the font; only the layout uses Matplotlib's.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
-def new_axes(height: float, width: float = 5.2) -> Axes:
-    """Axes of a figure whose letters can be read when a telephone shows all of it: 5.2 inches."""
+def new_axes(height: float, width: float = 5.2, names: Sequence[str] = ()) -> Axes:
+    """Axes of a figure whose letters can be read when a telephone shows all of it: 5.2 inches.
+
+    Long `names` beside the axes make it wider: then the telephone scrolls.
+    """
     from paretoid.plots.style import new_figure
 
+    width += 0.08 * max(0, max(map(len, names), default=0) - 18)
     axes: Axes = new_figure(width, height).subplots()
     return axes
 
@@ -59,10 +65,8 @@ def picture(axes: Any, name: str, caption: str) -> Picture:
     import matplotlib as mpl
 
     file = io.StringIO()
-    with warnings.catch_warnings(), mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        # The reader's browser chooses the font; only the layout used Matplotlib's.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        axes.get_figure(root=True).savefig(file, format="svg")
+    with drawing(), mpl.rc_context({"svg.hashsalt": name}):
+        axes.get_figure(root=True).savefig(file, format="svg", bbox_inches="tight", pad_inches=0.05)
     text = file.getvalue()
     root = ElementTree.fromstring(_NOT_XML.sub("\ufffd", text[text.index("<svg") :]))
     _strip(root)

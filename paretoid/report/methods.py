@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,28 @@ def labels(goals: Sequence[Goal]) -> list[str]:
         else:
             found.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
     return found if len(set(found)) == len(found) else [str(goal) for goal in goals]
+
+
+def radius_label(radius: Radius | None, text: str) -> str:
+    """A radius by name, with those of its arguments that are not the defaults.
+
+    >>> from theory import KaufmannKoolen, Mixture
+    >>> radius_label(Mixture(), "")
+    'Mixture'
+    >>> radius_label(Mixture(rho=19.703327, union="none"), "")
+    'Mixture, rho=19.7, union=none'
+    >>> radius_label(None, "Mine(1)")
+    'Mine(1)'
+    """
+    if radius is None or not is_dataclass(radius):
+        return text
+    said = [type(radius).__name__]
+    for each in fields(radius):
+        value = getattr(radius, each.name)
+        if value != each.default:
+            said.append(f"{each.name}={value:.4g}" if isinstance(value, float) else
+                        f"{each.name}={value}")  # fmt: skip
+    return ", ".join(said)
 
 
 def _margin(eps: Any) -> str:

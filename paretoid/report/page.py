@@ -110,7 +110,8 @@ def write_page(path: str | Path, html: str) -> Path:
     try:
         target.write_bytes(html.encode("utf-8", "replace"))
     except OSError as error:
-        raise ValueError(f"{path} cannot be written: {error.strerror or error}.") from None
+        why = error.strerror or error
+        raise ValueError(f"{path} cannot be written: {why}. Name another file.") from None
     return target
 
 
@@ -123,9 +124,14 @@ def number(
 
 
 def percent(share: float, low: float = math.nan, high: float = math.nan) -> Cell:
-    """A share with its interval."""
-    extra = "" if math.isnan(low) else f"{100 * low:.1f} to {100 * high:.1f}"
-    return Cell(f"{share:.1%}", extra, share)
+    """A share with its interval, in percent.
+
+    >>> percent(0.0, 0.0, 0.00031)
+    Cell(text='0.0%', extra='0.0 to 0.031', key=0.0)
+    """
+    low, high = (100 * end for end in (low, high))
+    ends = (f"{end:.2g}" if 0 < end < 0.1 else f"{end:.1f}" for end in (low, high))
+    return Cell(f"{share:.1%}", "" if math.isnan(low) else " to ".join(ends), share)
 
 
 def plus_minus(value: float, error: float, percent: bool = False) -> Cell:

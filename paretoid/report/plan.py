@@ -341,7 +341,9 @@ def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, li
             "Probability that the trial has its answer by N participants."
         ))]  # fmt: skip
         optimal = plots.pareto_probability(
-            shares, fold=planned.attrs["fold"] or None, ax=new_axes(0.36 * len(trial.arms) + 1.5)
+            shares,
+            fold=planned.attrs["fold"] or None,
+            ax=new_axes(0.36 * len(trial.arms) + 1.5, names=trial.arms),
         )
         found["probability"] = [picture(optimal, "probability", (
             "Posterior probability that each arm is optimal, and within the margin if there is one."

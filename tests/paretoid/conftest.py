@@ -45,3 +45,24 @@ def nasty_plan(nasty_fit):
     goals = [pt.ParetoSet(0.1), pt.AtMost(1, 0.1)]
     planned = plan(nasty_fit, goals, draws=40, replications=20, max_samples=400)
     return nasty_fit, pareto_probability(nasty_fit, 0.1), planned
+
+
+@pytest.fixture(scope="session")
+def nasty_store(tmp_path_factory):
+    """The directory of a campaign whose arms have those names; some runs run out of budget."""
+    folder = tmp_path_factory.mktemp("campaign") / "store"
+    bandits = {
+        name: pt.GaussianBandit(
+            means, [1.0, 2.0], arms=NASTY, objectives=["gain <b>", "harm"], minimize=["harm"]
+        )
+        for name, means in (
+            ("easy & <u>", [[4.0, -2.0], [2.5, -8.5], [2.0, 4.0], [0.5, 9.0]]),
+            ("hard", [[4.0, 2.0], [2.5, 0.5], [2.0, 2.5], [0.5, 4.0]]),
+        )
+    }
+    pt.Campaign(
+        bandits, [pt.ParetoSet(), pt.AtMost(1), pt.Cover(eps2=0.5)],
+        radii=[pt.Mixture(), pt.SingleArm(), pt.Mixture(union="none")], deltas=[0.1, 0.01],
+        replications=30, seed=7, max_samples=400,
+    ).run(folder)  # fmt: skip
+    return folder

@@ -17,7 +17,7 @@ from paretoid.commands.typed import typed
 from paretoid.estimation import plan
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.report import write_all
-from paretoid.report import plan_report
+from paretoid.report import campaign_report, plan_report, read_store
 from paretoid.report.figures import drawing, new_axes, picture
 from paretoid.report.page import Cell, Section, Table, Text, render, write_page
 
@@ -103,6 +103,27 @@ def test_a_plan_is_one_file_that_refers_to_nothing_outside(html):
     page = assert_closed(html)
     assert sum(tag == "svg" for tag, _ in page.tags) >= 4
     assert "http" not in html.replace("http-equiv", "")
+
+
+def test_a_campaign_is_one_file_in_which_names_are_text(nasty_store):
+    html = campaign_report(read_store(nasty_store), command="paretoid report 'a <b>'")
+    page = assert_closed(html)
+    assert "http" not in html.replace("http-equiv", "")
+    assert {tag for tag, _ in page.tags}.isdisjoint({"b", "u"})
+    names = [row[0] for row in page.rows("truly optimal")]
+    assert len(names) == 4
+    drawn = page.under("text", "tspan")
+    assert all(name.split(" \x07")[0][:12] in drawn for name in names)
+    assert {row[0] for row in page.rows("instance")} == {"easy & <u>", "hard"}
+    words = page.under("p")
+    for said in (
+        "Gaussian with the scales", "SeedSequence(7", "The radius is heuristic", "Goals.",
+        "Proved: if outcomes are sub-Gaussian", "400 samples", "one interval per arm",
+    ):  # fmt: skip
+        assert said in words
+    code = page.under("code")
+    assert "paretoid report 'a <b>'" in code
+    compile(code.split("'a <b>'")[1], "report", "exec")
 
 
 def test_names_are_text_whatever_they_spell(nasty_fit, html):
@@ -194,7 +215,7 @@ def test_two_pictures_share_no_id_and_keep_what_refers_inside():
 
     with drawing():
         pair = [picture(axes(), name, f"say <{name}>") for name in ("one", "two")]
-    assert pair[0].width == 288
+    assert 250 < pair[0].width < 330  # 3 inches of 96 pixels, cut to what is drawn
     blocks = [Text(pair[0].svg), Text(pair[1].svg)]  # as text: escaped
     assert "<svg" not in render("t", "s", [Section("x", blocks, "x")])
     pages = [Parsed(each.svg) for each in pair]

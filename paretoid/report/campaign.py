@@ -1,0 +1,338 @@
+"""The report of a stored campaign: samples, errors beside delta, answers, and how it was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from paretoid.intervals import share_interval
+from paretoid.report import methods
+from paretoid.report.campaign_pictures import instance_pictures, setting_pictures
+from paretoid.report.campaign_words import campaign_methods, repeat
+from paretoid.report.limits import WORDS
+from paretoid.report.page import (
+    Answer,
+    Block,
+    Cell,
+    Pictures,
+    Section,
+    Table,
+    Text,
+    count,
+    number,
+    percent,
+    plus_minus,
+    render,
+)
+from paretoid.report.stored import Stored
+from paretoid.report.summaries import Summary
+from theory.dominance import pareto_set
+
+#: more rows than these are left to `paretoid report --json`, more details to the Dataset
+_ROWS, _DETAILS, _ANSWERS = 2000, 6, 8
+
+
+def campaign_report(stored: Stored, *, command: str = "") -> str:
+    """A campaign as one HTML page; `command` is the line that made the report."""
+    about, sizes = stored.about, stored.runs.sizes
+    many = len(stored.cases) > 1
+    plural = [f"{sizes[d]:,} {w if sizes[d] == 1 else p}" for d, w, p in (
+        ("instance", "instance", "instances"), ("radius", "radius", "radii"),
+        ("delta", "delta", "deltas"), ("goal", "goal", "goals"),
+        ("replication", "replication", "replications"))]  # fmt: skip
+    sections = [
+        Section("The answer", _answers(stored), "answer"),
+        Section(
+            "Samples and errors",
+            [
+                *([_over_instances(stored)] if many else []),
+                _main_table(stored),
+                *_details(stored),
+            ],
+            "samples",
+        ),
+        Section("Arms returned", _arms(stored), "arms"),
+        Section("The instances" if many else "The instance", _instances(stored), "instances"),
+        Section("Methods", [Text(each) for each in campaign_methods(stored)], "methods"),
+        Section("How to repeat this", repeat(stored, command), "repeat"),
+    ]
+    K, D = len(about["arms"]), len(about["objectives"])
+    subtitle = f"{K} arms, {D} objectives. {' × '.join(plural)}."
+    return render("Simulated adaptive experiments", subtitle, sections)
+
+
+def _answers(stored: Stored) -> list[Block]:
+    blocks: list[Block] = [_promise(stored)]
+    if len(stored.found) <= _DETAILS:
+        blocks += [_answer(stored, each) for each, _ in stored.found]
+    else:
+        said = f"{len(stored.found):,} settings were run; the tables below sort by any column. "
+        goals = zip(methods.labels(stored.goals), stored.goals, strict=True)
+        asked = "; ".join(f"{label}: {methods.asked(goal)}" for label, goal in goals)
+        blocks.append(Text(f"{said}Goals. {asked[:1].upper()}{asked[1:]}."))
+    return blocks
+
+
+def _promise(stored: Stored) -> Block:
+    """Is the error rate compatible with delta wherever that is proved?"""
+    about = stored.about
+    proved = [s for s, _ in stored.found if about["guarantees"][s.at[1]] == "proved"]
+    above = [s for s in proved if s.error[1] > about["deltas"][s.at[2]]]
+    loose = len(stored.found) - len(proved)
+    if not proved:
+        return Text(methods.guarantee(None, False, math.nan), "warning")
+    if above:
+        said = (
+            f"In {len(above)} of {len(proved)} settings with a proved guarantee the whole 95% "
+            f"interval of the error rate lies above delta: by chance alone one setting in forty "
+            f"or fewer should. Look at those rows first."
+        )
+        return Text(said, "warning")
+    wrong, runs = sum(s.wrong for s in proved), sum(s.runs for s in proved)
+    share = percent_of(wrong, runs)
+    settings = "the only setting" if len(proved) == 1 else f"none of the {len(proved)} settings"
+    does = "does not lie" if len(proved) == 1 else "lies"
+    extra = f" {loose} further settings use a heuristic radius: no theorem bounds their error."
+    return Text(
+        f"The runs agree with the guarantee: in {settings} with a proved guarantee the 95% "
+        f"interval of the error rate {does} above delta; {wrong:,} of {runs:,} runs ended with a "
+        f"wrong answer ({share.text}, 95% interval {share.extra}%)." + (extra if loose else "")
+    )
+
+
+def _answer(stored: Stored, each: Summary) -> Answer:
+    i, q, d, g = each.at
+    about = stored.about
+    mean = f"{'At least ' if each.censored else ''}{count(each.mean[0])} samples on average"
+    middle = "beyond the budget" if math.isinf(each.median[0]) else count(each.median[0])
+    proved = about["guarantees"][q] == "proved"
+    sentences = [
+        f"Half of the runs stopped by {middle} (95% interval {_ends(each.median)}); {each.runs:,} "
+        f"runs" + (f", of which {each.censored:,} ran out of budget." if each.censored else "."),
+        f"Which arms: {_which(stored, each)}",
+        f"How sure: {each.wrong:,} of {each.runs:,} runs ended with a wrong answer "
+        f"({each.error[0]:.1%}, 95% interval {100 * each.error[1]:.1f} to "
+        f"{100 * each.error[2]:.1f}%); delta = {about['deltas'][d]:g}, "
+        f"{'proved' if proved else 'heuristic: no theorem bounds the error'}.",
+    ]
+    where = [f"instance {stored.labels[i]}"] if len(stored.cases) > 1 else []
+    where += [stored.radius(q)] if len(stored.radii) > 1 else []
+    where += [f"delta = {about['deltas'][d]:g}"] if len(about["deltas"]) > 1 else []
+    prefix = f"{', '.join(where)}: to" if where else "To"
+    return Answer(
+        f"{prefix} find {methods.asked(stored.goals[g])}:",
+        f"{mean} (95% interval {_ends(each.mean)})", sentences,
+    )  # fmt: skip
+
+
+def _ends(interval: tuple[float, float, float]) -> str:
+    if math.isnan(interval[1]):
+        return "unknown"
+    low, high = ("beyond the budget" if math.isinf(x) else count(x) for x in interval[1:])
+    return f"{low} to {high}" if low != high else low
+
+
+def _which(stored: Stored, each: Summary) -> str:
+    if not each.answers:
+        return "no run came to an answer within the budget."
+    mask, often = each.answers[0]
+    share = percent_of(often, each.runs)
+    others = len(each.answers) - 1
+    more = "" if not others else f"; {others} other answer{'s' if others > 1 else ''} came up"
+    return f"{names(stored, mask)} in {share.text} of runs (95% interval {share.extra}%){more}."
+
+
+def names(stored: Stored, mask: Sequence[bool]) -> str:
+    """The arms of a mask, by name."""
+    return ", ".join(a for a, inside in zip(stored.about["arms"], mask, strict=True) if inside)
+
+
+def _main_table(stored: Stored) -> Table:
+    about = stored.about
+    many = len(stored.cases) > 1
+    limit = about["max_samples"]
+    labels = methods.labels(stored.goals)
+    columns = [
+        key
+        for key in WORDS
+        if any(not math.isnan(getattr(limits, key)) for _, limits in stored.found)
+    ]
+    rows = []
+    for each, limits in stored.found[:_ROWS]:
+        i, q, d, g = each.at
+        middle = each.median
+        beyond = f"> {limit:,}" if limit is not None else ""
+        median = number(*middle)
+        if math.isinf(middle[0]) or math.isinf(middle[2]):
+            shown = [beyond if math.isinf(x) else count(x) for x in middle]
+            median = Cell(shown[0], f"{shown[1]} to {shown[2]}", middle[0])
+        row = [
+            Cell(stored.radius(q)),
+            _level(stored, q, d), Cell(labels[g]),
+            number(*each.mean, least=each.censored > 0), median, percent(*each.error),
+            Cell(f"{each.censored:,}", "" if not each.censored else
+                 f"{100 * each.late[1]:.1f} to {100 * each.late[2]:.1f}%", each.censored),
+            *(number(getattr(limits, key)) for key in columns),
+        ]  # fmt: skip
+        rows.append([Cell(stored.labels[i]), *row] if many else row)
+    heads = [*(["instance"] if many else []), "radius", "delta", "goal",
+             "mean samples", "median samples", "wrong answers", "censored",
+             *(WORDS[key][0] for key in columns)]  # fmt: skip
+    left = len(stored.found) - len(rows)
+    note = (
+        f"{left:,} further rows are left out; paretoid report --json prints all. " if left else ""
+    )
+    note += (
+        "Small print: 95% intervals. Wrong answers are shares of all runs, which is what delta "
+        "bounds; runs whose budget ran out are counted apart, as censored, and make a mean a "
+        "lower bound (≥)."
+    )
+    if columns:
+        note += " Bounds are exact numbers, computed from the instance; a dash: no theorem speaks "
+        note += "about that setting. " + " ".join(WORDS[key][1] for key in columns)
+    size = stored.runs.sizes["replication"]
+    return Table(f"One row per setting, {size:,} runs each", heads, rows, note)
+
+
+def _level(stored: Stored, q: int, d: int) -> Cell:
+    """delta, and whether it is a theorem's."""
+    delta = float(stored.about["deltas"][d])
+    return Cell(f"{delta:g}", stored.about["guarantees"][q], delta)
+
+
+def _over_instances(stored: Stored) -> Table:
+    """Averages over the instances, which are taken as given: errors are the simulation's."""
+    labels = methods.labels(stored.goals)
+    groups: dict[tuple[int, int, int], list[Summary]] = {}
+    for each, _ in stored.found:
+        groups.setdefault(each.at[1:], []).append(each)
+    rows = []
+    for (q, d, g), here in groups.items():
+        # of a mean m with t-interval m - h to m + h, all of one number of runs
+        halves = [each.mean[2] - each.mean[0] for each in here]
+        middle = sum(each.mean[0] for each in here) / len(here)
+        half = math.sqrt(sum(h * h for h in halves)) / len(here)
+        runs, wrong = sum(e.runs for e in here), sum(e.wrong for e in here)
+        late, worst = sum(e.censored for e in here), max(here, key=lambda e: e.error[0])
+        rows.append([
+            Cell(stored.radius(q)), _level(stored, q, d), Cell(labels[g]),
+            number(middle, middle - half, middle + half, least=late > 0),
+            percent_of(wrong, runs), percent(*worst.error), percent_of(late, runs),
+        ])  # fmt: skip
+    return Table(
+        f"Averages over {len(stored.cases):,} instances",
+        ["radius", "delta", "goal", "mean samples", "wrong answers",
+         "wrong, worst instance", "censored"],
+        rows,
+        "Instances are taken as given: the 95% intervals describe the error of the simulation, "
+        "not of the choice of instances. The worst of many instances is high by chance, too.",
+    )  # fmt: skip
+
+
+def _places(stored: Stored) -> list[tuple[int, int, int]]:
+    """The first settings of instance, radius and delta, as many as are shown in detail."""
+    found = sorted({each.at[:3] for each, _ in stored.found})
+    return found[:_DETAILS]
+
+
+def _title(stored: Stored, at: tuple[int, int, int]) -> str:
+    i, q, d = at
+    where = [f"instance {stored.labels[i]}"] if len(stored.cases) > 1 else []
+    where += [stored.radius(q), f"delta = {stored.about['deltas'][d]:g}"]
+    return ", ".join(where)
+
+
+def _details(stored: Stored) -> list[Block]:
+    pictures = setting_pictures(stored.runs, [(at, _title(stored, at)) for at in _places(stored)])
+    return [Pictures(pictures), *_left_out(stored, "Pictures")]
+
+
+def _left_out(stored: Stored, what: str) -> list[Block]:
+    there = len({each.at[:3] for each, _ in stored.found})
+    if there <= _DETAILS:
+        return []
+    return [Text(f"{what} of the first {_DETAILS} of {there:,} combinations of instance, radius "
+                 f"and delta are shown.", "note")]  # fmt: skip
+
+
+def _arms(stored: Stored) -> list[Block]:
+    about = stored.about
+    labels = methods.labels(stored.goals)
+    blocks: list[Block] = []
+    for at in _places(stored):
+        here = [each for each, _ in stored.found if each.at[:3] == at]
+        optimal = pareto_set(stored.oriented(at[0]))
+        rows = []
+        for a, arm in enumerate(about["arms"]):
+            row = [Cell(arm), Cell("yes" if optimal[a] else "no")]
+            for each in here:
+                share = percent_of(int(each.returned[a]), each.runs)
+                row += [plus_minus(float(each.pulls[a]), float(each.pulls_error[a])), share]
+            rows.append(row)
+        heads = ["arm", "truly optimal"]
+        for each in here:
+            heads += [f"{labels[each.at[3]]}: mean samples", f"{labels[each.at[3]]}: returned"]
+        blocks.append(Table(f"Arms: {_title(stored, at)}", heads, rows,
+                            "Mean samples ± standard error; shares of all runs with 95% "
+                            "intervals."))  # fmt: skip
+        blocks.append(_answer_table(stored, here, labels, at))
+    return [*blocks, *_left_out(stored, "Arms")]
+
+
+def percent_of(part: int, whole: int) -> Cell:
+    """A share with its Clopper-Pearson interval."""
+    low, high = share_interval(part, whole)
+    return percent(part / whole, float(low), float(high))
+
+
+def _answer_table(
+    stored: Stored, here: list[Summary], labels: list[str], at: tuple[int, int, int]
+) -> Table:
+    rows = []
+    means = stored.oriented(at[0])
+    for each in here:
+        goal = stored.goals[each.at[3]]
+        for mask, often in each.answers[:_ANSWERS]:
+            right = goal.is_correct(np.array(mask), means)
+            rows.append([
+                Cell(names(stored, mask) or "no arm"), Cell(labels[each.at[3]]),
+                Cell("right" if right else "wrong"), percent_of(often, each.runs),
+            ])  # fmt: skip
+        rest = sum(often for _, often in each.answers[_ANSWERS:])
+        if rest:
+            more = f"{len(each.answers) - _ANSWERS:,} other answers"
+            rows.append([Cell(more), Cell(labels[each.at[3]]), Cell(""),
+                         percent_of(rest, each.runs)])  # fmt: skip
+        if each.censored:
+            rows.append([Cell("none: the budget ran out"), Cell(labels[each.at[3]]),
+                         Cell("censored"), percent_of(each.censored, each.runs)])  # fmt: skip
+    heads = ["answer", "goal", "verdict", "share of runs"]
+    return Table(f"Answers given: {_title(stored, at)}", heads, rows)
+
+
+def _instances(stored: Stored) -> list[Block]:
+    about = stored.about
+    blocks: list[Block] = []
+    shown = stored.cases[:_DETAILS]
+    for i, case in enumerate(shown):
+        optimal = pareto_set(stored.oriented(i))
+        rows = []
+        for a, arm in enumerate(about["arms"]):
+            values = [
+                Cell(f"{case['means'][a, d]:.6g}", f"scale {case['scale'][a, d]:.4g}",
+                     float(case["means"][a, d]))
+                for d in range(len(about["objectives"]))
+            ]  # fmt: skip
+            rows.append([Cell(arm), *values, Cell("yes" if optimal[a] else "no")])
+        heads = ["arm", *(name + (" (less is better)" if name in about["minimize"] else "")
+                          for name in about["objectives"]), "Pareto-optimal"]  # fmt: skip
+        which = f" of instance {case['label']}" if len(stored.cases) > 1 else ""
+        note = "Inputs of the simulation, so they have no uncertainty."
+        blocks.append(Table(f"True means{which}, {case['kind']}", heads, rows, note))
+        blocks.append(Pictures(instance_pictures(case, about, f"instance-{i}")))
+    if len(stored.cases) > len(shown):
+        said = f"The first {len(shown)} of {len(stored.cases):,} instances are shown."
+        blocks.append(Text(said, "note"))
+    return blocks

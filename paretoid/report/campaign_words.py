@@ -1,0 +1,104 @@
+"""Methods of a campaign in sentences, and what it takes to repeat it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paretoid.report import methods
+from paretoid.report.page import Block, Text, settings, versions
+
+if TYPE_CHECKING:
+    from paretoid.report.stored import Stored
+
+_OUTCOMES = {
+    "GaussianBandit": "Gaussian with the scales stated as standard deviations",
+    "BernoulliBandit": "0 or 1, with the stated means as probabilities (sub-Gaussian, scale 1/2)",
+    "ResampledBandit": "drawn with replacement from the data given for each arm",
+}
+
+
+def campaign_methods(stored: Stored) -> list[str]:
+    """Model, rule, radii with their guarantees, goals, runs and intervals."""
+    about = stored.about
+    kinds = sorted({case["kind"] for case in stored.cases})
+    outcomes = "; ".join(f"{_OUTCOMES.get(kind, kind)}" for kind in kinds)
+    joint = any("covariance" in case for case in stored.cases)
+    words = [
+        f"Model: outcomes were {outcomes}, independent from sample to sample"
+        + (", correlated between objectives. " if joint else ". ")
+        + methods.PARETO
+    ]
+    rule = str(about["rule"])
+    words.append(methods.APE if rule.startswith("APE") else f"Sampling rule: {rule}.")
+    for text, radius, guarantee in zip(
+        about["radii"], stored.radii, about["guarantees"], strict=True
+    ):
+        promises = [methods.guarantee(radius, guarantee == "proved", d) for d in about["deltas"]]
+        said = promises[0]
+        if len(promises) > 1 and guarantee == "proved":
+            levels = ", ".join(f"{d:g}" for d in about["deltas"])
+            said = said.replace(f"delta = {about['deltas'][0]:g}", f"delta ({levels})")
+        words.append(f"{methods.intervals_of(radius, text)} {said}")
+    asked = "; ".join(
+        f"{label}: {methods.asked(goal)}"
+        for label, goal in zip(methods.labels(stored.goals), stored.goals, strict=True)
+    )
+    words.append(f"Goals. {asked[:1].upper()}{asked[1:]}.")
+    limit = about["max_samples"]
+    budget = (
+        "Runs had no budget and all ended by their stopping rule."
+        if limit is None
+        else f"A run that reached {limit:,} samples without an answer was stopped and counted as "
+        f"censored, never as wrong."
+    )
+    key = "(r,)" if about["single"] else "(i, r)"
+    words.append(
+        f"Runs: {stored.runs.sizes['replication']:,} replications of every setting. Replication r "
+        f"{'' if about['single'] else 'of instance i '}drew from NumPy's SeedSequence("
+        f"{about['seed']}, spawn_key={key}), the same for every radius, delta and goal, so "
+        f"comparisons between these are paired. {budget}"
+    )
+    words.append(methods.INTERVALS)
+    return words
+
+
+def repeat(stored: Stored, command: str) -> list[Block]:
+    """Commands, settings and versions."""
+    about = stored.about
+    blocks: list[Block] = []
+    if command:
+        blocks += [Text("This report:"), Text(command, "code")]
+    goals = ", ".join(f"pt.{goal}" for goal in about["goals"])
+    radii = ", ".join(f"pt.{radius}" for radius in about["radii"])
+    bandits = "bandit" if about["single"] else "bandits"
+    script = f"""import paretoid as pt
+
+runs = pt.open_campaign({str(stored.directory)!r})    # all runs, read when needed
+
+# The same numbers again, from the {bandits} of the section above:
+campaign = pt.Campaign(
+    {bandits},
+    [{goals}],
+    rule=pt.{about["rule"]},
+    radii=[{radii}],
+    deltas={about["deltas"]!r},
+    replications={stored.runs.sizes["replication"]}, seed={about["seed"]},
+    max_samples={about["max_samples"]!r},
+)
+campaign.run("another directory")"""
+    blocks += [Text("In Python:"), Text(script, "code")]
+    blocks.append(settings("Settings", [
+        ("seed", about["seed"]), ("rule", about["rule"]),
+        ("radii", "; ".join(f"{r}: {g}" for r, g in zip(
+            about["radii"], about["guarantees"], strict=True))),
+        ("deltas", ", ".join(f"{d:g}" for d in about["deltas"])),
+        ("goals", "; ".join(about["labels"])),
+        ("replications", f"{stored.runs.sizes['replication']:,}"),
+        ("budget of a run", "none" if about["max_samples"] is None
+         else f"{about['max_samples']:,} samples"),
+    ]))  # fmt: skip
+    if stored.versions:
+        told = [(str(name), value) for name, value in stored.versions.items()]
+        blocks.append(settings("Versions that ran the simulations", told))
+    blocks.append(versions())
+    return blocks

@@ -1,0 +1,103 @@
+"""A stored campaign opened for a report: its runs summarised, its texts read back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.campaign.reading import open_campaign
+from paretoid.campaign.store import read_manifest
+from paretoid.goals import Goal
+from paretoid.plots.selection import goal_of, radius_of
+from paretoid.report import methods
+from paretoid.report.limits import Bounds, Limits
+from paretoid.report.summaries import Summary, summaries
+from theory._checks import FloatArray
+from theory.radii import Radius
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A campaign opened for a report, with the objects that its texts name.
+
+    runs    lazy, with all of instance, radius, delta, goal, replication
+    about   what its manifest says of it
+    cases   its instances, means and scale as arrays
+    """
+
+    directory: Path
+    runs: xr.Dataset
+    about: dict[str, Any]
+    versions: dict[str, Any]
+    goals: list[Goal]
+    radii: list[Radius | None]
+    cases: list[dict[str, Any]]
+    sign: FloatArray
+    found: list[tuple[Summary, Limits]]
+
+    def oriented(self, i: int) -> FloatArray:
+        """(K, D) means of an instance, larger is better."""
+        return np.asarray(self.cases[i]["means"] * self.sign)
+
+    def radius(self, q: int) -> str:
+        """A radius in few words."""
+        return methods.radius_label(self.radii[q], self.about["radii"][q])
+
+    @property
+    def labels(self) -> list[str]:
+        """Of the instances."""
+        return [str(case["label"]) for case in self.cases]
+
+
+def read_store(directory: str | Path) -> Stored:
+    """Open a finished campaign and summarise its runs; refuses what is none, in a sentence."""
+    manifest = read_manifest(Path(directory))
+    runs = open_campaign(directory)
+    if "instance" not in runs.dims:
+        runs = runs.expand_dims("instance")
+    about = manifest["campaign"]
+    goals = [goal_of(text) for text in about["goals"]]
+    if None in goals:
+        raise ValueError(
+            f"{directory} asks for {', '.join(about['goals'])}, and not all of these are goals "
+            f"that this version of paretoid knows."
+        )
+    known = [goal for goal in goals if goal is not None]
+    radii = [radius_of(text) for text in about["radii"]]
+    sign = np.where([name in about["minimize"] for name in about["objectives"]], -1.0, 1.0)
+    cases = [
+        {**case, "means": np.array(case["means"]), "scale": np.array(case["scale"])}
+        for case in about["instances"]
+    ]
+    bounds = Bounds(cases, sign, about["rule"], radii, about["deltas"], known)
+    found = [(each, bounds.of(each.at)) for each in summaries(runs)]
+    return Stored(
+        Path(directory), runs, about, manifest.get("versions", {}), known, radii, cases, sign, found
+    )
+
+
+def as_dict(stored: Stored) -> dict[str, Any]:
+    """The numbers of the report for machines."""
+    about = stored.about
+    rows = []
+    for each, limits in stored.found:
+        i, q, d, g = each.at
+        rows.append({
+            "instance": stored.labels[i], "radius": about["radii"][q],
+            "guarantee": about["guarantees"][q], "delta": about["deltas"][d],
+            "goal": about["labels"][g], "runs": each.runs, "censored": each.censored,
+            "wrong": each.wrong, "mean_samples": each.mean, "median_samples": each.median,
+            "error_rate": each.error, "sharp_bound": limits.sharp,
+            "theorem_1": limits.theorem_1, "mean_bound": limits.mean,
+            "least_mean": limits.least,
+            "returned": dict(zip(about["arms"], each.returned.tolist(), strict=True)),
+            "mean_pulls": dict(zip(about["arms"], each.pulls.tolist(), strict=True)),
+        })  # fmt: skip
+    return {"seed": about["seed"], "rule": about["rule"], "max_samples": about["max_samples"],
+            "paretoid": about["paretoid"], "settings": rows}  # fmt: skip

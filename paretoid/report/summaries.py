@@ -1,0 +1,139 @@
+"""What the runs of a campaign amount to, setting by setting, read a block at a time.
+
+A setting is an instance, a radius, a delta and a goal. Of its runs only the stopping times are
+ever held together; answers and pulls are counted block by block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.intervals import mean_interval, quantile_interval, share_interval
+from theory._checks import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: runs, and values of one variable, read together
+_RUNS, _VALUES = 1 << 14, 1 << 21
+
+Interval = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The runs of one setting; intervals are (estimate, low, high) at 95%.
+
+    at              positions of instance, radius, delta and goal
+    runs, censored  how many; those whose budget ran out
+    wrong           runs that stopped with a wrong answer: the guarantee bounds their share of all
+    mean            of the samples drawn; where runs are censored, less than it would have been
+    median          inf: at least half of the runs are censored
+    error, late     share of wrong and of censored runs
+    answers         (mask, how often) of the stopped runs, most frequent first
+    returned        (K,) how many runs returned each arm
+    pulls, pulls_error   (K,) mean samples of each arm, with standard errors
+    """
+
+    at: tuple[int, int, int, int]
+    runs: int
+    censored: int
+    wrong: int
+    mean: Interval
+    median: Interval
+    error: Interval
+    late: Interval
+    answers: list[tuple[tuple[bool, ...], int]]
+    returned: IntArray
+    pulls: FloatArray
+    pulls_error: FloatArray
+
+
+@dataclass
+class _Tally:
+    """Counts that grow with every block of runs of one setting."""
+
+    arms: int
+    times: list[IntArray] = field(default_factory=list)
+    stopped: list[BoolArray] = field(default_factory=list)
+    wrong: int = 0
+    answers: Counter[bytes] = field(default_factory=Counter)
+    n: int = 0
+
+    def __post_init__(self) -> None:
+        self.returned = np.zeros(self.arms, dtype=np.int64)
+        self.mean, self.squares = np.zeros(self.arms), np.zeros(self.arms)
+
+    def add(self, block: dict[str, Any]) -> None:
+        """`block` has (R,) and (R, K) arrays by name."""
+        stopped, answer = block["stopped"], block["answer"]
+        self.times.append(block["stopping_time"])
+        self.stopped.append(stopped)
+        self.wrong += int((stopped & ~block["correct"]).sum())
+        self.returned += answer[stopped].sum(axis=0)
+        packed = np.packbits(answer[stopped], axis=1)
+        for row, often in zip(*np.unique(packed, axis=0, return_counts=True), strict=True):
+            self.answers[row.tobytes()] += int(often)
+        # Means and squared deviations of two parts, joined (Chan, Golub and LeVeque 1979).
+        pulls = block["pulls"].astype(np.float64)
+        size, mean = len(pulls), pulls.mean(axis=0)
+        apart = mean - self.mean
+        total = self.n + size
+        self.squares += ((pulls - mean) ** 2).sum(axis=0) + apart**2 * (self.n * size / total)
+        self.mean = self.mean + apart * (size / total)
+        self.n = total
+
+    def summary(self, at: tuple[int, int, int, int]) -> Summary:
+        """What they amount to."""
+        time = np.concatenate(self.times).astype(np.float64)
+        stopped = np.concatenate(self.stopped)
+        runs, censored = len(time), int((~stopped).sum())
+        centre = time.mean()
+        error = np.full(self.arms, np.nan)
+        if runs > 1:
+            error = np.sqrt(self.squares / (runs - 1) / runs)
+        return Summary(
+            at, runs, censored, self.wrong,
+            mean_interval(float(time.sum()), float(((time - centre) ** 2).sum()), runs),
+            quantile_interval(np.where(stopped, time, math.inf), 0.5),
+            _share(self.wrong, runs), _share(censored, runs),
+            [(self._mask(row), often) for row, often in self.answers.most_common()],
+            self.returned, self.mean, error,
+        )  # fmt: skip
+
+    def _mask(self, row: bytes) -> tuple[bool, ...]:
+        bits = np.unpackbits(np.frombuffer(row, dtype=np.uint8), count=self.arms)
+        return tuple(bool(bit) for bit in bits)
+
+
+def _share(count: int, total: int) -> Interval:
+    low, high = share_interval(count, total)
+    return count / total, float(low), float(high)
+
+
+def summaries(runs: xr.Dataset) -> Iterator[Summary]:
+    """Every setting of a campaign's Dataset, in its order; `runs` has all five dimensions."""
+    sizes, K = runs.sizes, runs.sizes["arm"]
+    together = max(1, min(_RUNS, _VALUES // K))
+    instances = max(1, together // sizes["replication"])
+    grid = product(range(sizes["radius"]), range(sizes["delta"]), range(sizes["goal"]))
+    for q, d, g in grid:
+        one = runs.isel(radius=q, delta=d, goal=g).transpose("instance", "replication", ...)
+        for first in range(0, sizes["instance"], instances):
+            part = one.isel(instance=slice(first, first + instances))
+            tallies = [_Tally(K) for _ in range(part.sizes["instance"])]
+            for start in range(0, sizes["replication"], together):
+                block = part.isel(replication=slice(start, start + together))
+                names = ("stopping_time", "stopped", "answer", "correct", "pulls")
+                arrays = {name: block[name].values for name in names}
+                for i, tally in enumerate(tallies):
+                    tally.add({name: values[i] for name, values in arrays.items()})
+            for i, tally in enumerate(tallies):
+                yield tally.summary((first + i, q, d, g))
