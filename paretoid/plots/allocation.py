@@ -53,7 +53,7 @@ def pulls(runs: Any, *, ax: Axes | None = None) -> Axes:
                 label=_label(table, g) if filled == inside.any() else None,
             )  # fmt: skip
     _scale(axes, table)
-    axes.set_yticks(rows, [style.wrap(style.short(name, 100), 34) for name in table.arms])
+    axes.set_yticks(rows, style.row_names(table.arms))
     axes.set_ylim(-0.8, K - 0.2)
     axes.set_xlabel(
         "samples per arm: mean, and 5% to 95% of runs" if R > 1 else "samples per arm, one run"

@@ -53,7 +53,9 @@ def parallel(
     flat = high == low
     heights = np.where(flat, 0.5, (mu - low) / np.where(flat, 1.0, high - low))
     optimal = pareto_set(mu)
-    axes = style.one_axes(ax, max(5.0, 1.5 * D + 3.0), max(4.2, 0.13 * K + 1.6))
+    names = style.short_names(bandit.arms, 48)
+    wide = 1.6 * D + 1.0 + 0.065 * max(map(len, names))
+    axes = style.one_axes(ax, wide, max(4.2, 0.13 * K + 1.6))
     x = np.arange(D)
     for d in range(D):
         axes.axvline(d, color="0.75", lw=1.0, zorder=0)
@@ -74,9 +76,9 @@ def parallel(
             i = int(np.flatnonzero(optimal == inside)[0])
             words = f"{'optimal' if inside else 'dominated'} ({int((optimal == inside).sum())})"
             axes.plot([], [], label=words, **look[i])
-    style.legend(axes)
+    style.legend(axes, pad=1.8)
     if labels:
-        _names(axes, bandit, heights[:, -1], optimal, look)
+        _names(axes, names, D - 1, heights[:, -1], optimal, look)
     return axes
 
 
@@ -114,17 +116,18 @@ def _ends(axes: Axes, bandit: Bandit) -> None:
             )  # fmt: skip
 
 
-def _names(axes: Axes, bandit: Bandit, ends: Any, optimal: Any, look: list[dict[str, Any]]) -> None:
+def _names(
+    axes: Axes, names: list[str], right: int, ends: Any, optimal: Any, look: list[dict[str, Any]]
+) -> None:
     size = 7.5
     figure: Any = axes.get_figure(root=True)
     figure.draw_without_rendering()
     inches = axes.get_window_extent().height / figure.dpi
     lines = 1.08 * (size * 1.25 / 72) / inches * 1.08  # of one name, as a share of the axes
     y = spread(ends, lines, -0.03, 1.03)
-    right = bandit.D - 1
-    for i, name in enumerate(bandit.arms):
+    for i, name in enumerate(names):
         axes.annotate(
-            style.plain(style.short(name, 48)), (right, ends[i]), xytext=(right + 0.22, y[i]),
+            style.plain(name), (right, ends[i]), xytext=(right + 0.22, y[i]),
             textcoords="data", va="center", fontsize=size, annotation_clip=False,
             fontweight="bold" if optimal[i] else "normal",
             color="black" if optimal[i] else "0.35",

@@ -56,7 +56,7 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
         axis.set_title(style.wrap(said, 34), fontsize="medium")
         axis.set_xlabel(trial.units[d] or ("share" if scale == "binary" else ""))
         style.grid(axis, "x")
-    panels[0].set_yticks(rows, [style.wrap(style.short(arm, 100), 34) for arm in trial.arms])
+    panels[0].set_yticks(rows, style.row_names(trial.arms))
     style.legend_above(panels)
     style.note(panels[0].get_figure(root=True), " ".join(trial.assumptions))
     return panels

@@ -31,7 +31,7 @@ def label_points(
     the figure become wider for the key. Returns the texts.
     """
     strong = np.zeros(len(names), dtype=bool) if bold is None else np.asarray(bold)
-    written = [style.wrap(style.short(name, 80), 30) for name in names]
+    written = [style.wrap(name, 30) for name in style.short_names(names, 80)]
     texts = _place(ax, x, y, written, strong, size, marker)
     if texts is not None:
         return texts
@@ -68,7 +68,7 @@ def _place(
         text.set_in_layout(False)  # the layout that was measured stays
         drawn.append(text)
         half = _size(text, unit) / 2 + 0.8 * unit
-        centre = _free(points[i], half, unit, inside, boxes)
+        centre = _free(points[i], half, unit, inside, boxes, len(points))
         if centre is None:
             for each in drawn:
                 each.remove()
@@ -85,9 +85,8 @@ def _place(
             )  # fmt: skip
             line.set_in_layout(False)
             drawn.append(line)
-            text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85})
-        else:
-            _halo(text)
+        # No outline around the letters: Matplotlib draws outlined text wider, off its centre.
+        text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.6})
         placed[i] = text
     return placed
 
@@ -99,9 +98,12 @@ def _crowded_first(points: FloatArray) -> list[int]:
 
 
 def _free(
-    point: FloatArray, half: FloatArray, unit: float, inside: Any, boxes: list[FloatArray]
+    point: FloatArray, half: FloatArray, unit: float, inside: Any, boxes: list[FloatArray], n: int
 ) -> FloatArray | None:
-    """The first centre of a box of half-size `half` near `point` that covers nothing."""
+    """The first centre of a box of half-size `half` near `point` that covers nothing.
+
+    Nor may the way from the point to it lead across another name; the first `n` boxes are points.
+    """
     taken = np.array(boxes)
     for reach in _REACH:
         for angle in _ANGLES:
@@ -110,7 +112,11 @@ def _free(
             low, high = centre - half, centre + half
             if (low < inside[:2]).any() or (high > inside[2:]).any():
                 continue
-            if not ((low < taken[:, 2:]) & (high > taken[:, :2])).all(axis=1).any():
+            if ((low < taken[:, 2:]) & (high > taken[:, :2])).all(axis=1).any():
+                continue
+            way_there = point + np.linspace(0, 1, 12)[:, None] * (centre - point)
+            names = taken[n:, None]
+            if not ((way_there > names[..., :2]) & (way_there < names[..., 2:])).all(axis=2).any():
                 return np.asarray(centre)
     return None
 
@@ -118,8 +124,7 @@ def _free(
 def _size(text: Any, unit: float) -> FloatArray:
     """Width and height in pixels: the larger of pixels and outlines.
 
-    SVG, PDF and names with a halo are drawn as outlines, which are up to a tenth wider than the
-    hinted letters of a PNG.
+    SVG and PDF have outlines, which are up to a tenth wider than the hinted letters of a PNG.
     """
     from matplotlib.textpath import TextPath
 
@@ -129,26 +134,21 @@ def _size(text: Any, unit: float) -> FloatArray:
     return np.array([max(pixels.width, wide * unit), pixels.height])
 
 
-def _halo(text: Any) -> None:
-    from matplotlib.patheffects import withStroke
-
-    text.set_path_effects([withStroke(linewidth=2.0, foreground="white", alpha=0.85)])
-
-
 def _key(ax: Axes, numbers: list[str], names: Sequence[str], bold: Any, grow: bool) -> None:
     """Number and name of every point, right of the axes, in as many columns as they need."""
     from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
 
     figure: Any = ax.get_figure(root=True)
+    names = style.short_names(names, 60)
     rows = max(int(ax.get_window_extent().height / figure.dpi * 72 / 10.5), 1)
     if grow:
-        wide = 0.055 * (min(max(map(len, names)), 60) + 6)  # inches a column
+        wide = 0.055 * (max(map(len, names)) + 6)  # inches a column
         figure.set_figwidth(figure.get_figwidth() + wide * -(-len(names) // rows))
     columns: list[Any] = [
         VPacker(
             children=[
                 TextArea(
-                    f"{numbers[i]:>3}  {style.plain(style.short(names[i], 60))}",
+                    f"{numbers[i]:>3}  {style.plain(names[i])}",
                     textprops={"fontsize": 6.5, "fontweight": "bold" if bold[i] else "normal"},
                 )
                 for i in range(first, min(first + rows, len(names)))

@@ -55,7 +55,7 @@ def pareto_probability(
         low, high = np.maximum(share - error, 0.0), np.minimum(share + error, 1.0)
         axes.barh(y, share, size, color=color, label=label, hatch=hatch, edgecolor="white", lw=0)
         axes.hlines(y, low, high, color="0.15", lw=1.2)
-    axes.set_yticks(rows, [style.wrap(style.short(arm, 100), 34) for arm in arms])
+    axes.set_yticks(rows, style.row_names(arms))
     axes.set_xlim(0, 1)
     axes.set_ylim(-0.7, len(arms) - 0.3)
     axes.set_xlabel("posterior probability (whiskers: 2 Monte Carlo standard errors)")

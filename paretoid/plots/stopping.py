@@ -73,7 +73,7 @@ def stopping_times(
     style.grid(axes, "both" if kind == "ecdf" else "x")
     if kind == "ecdf":
         axes.set_ylim(0, 1.04)
-        axes.set_ylabel("share of runs that have stopped")
+        axes.set_ylabel("share of runs stopped")
     else:
         axes.set_yticks(
             range(len(table.goals)), [style.wrap(style.goal_label(g), 30) for g in table.goals]

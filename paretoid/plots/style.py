@@ -129,18 +129,18 @@ def grid(ax: Axes, axis: str = "both") -> None:
         ax.spines[side].set_visible(False)
 
 
-def legend(ax: Axes, *, columns: int | None = None, **handles: Any) -> None:
+def legend(ax: Axes, *, pad: float = 0.2) -> None:
     """A legend above the axes, where it hides nothing; as many columns as its words allow."""
-    labels = handles.get("labels") or ax.get_legend_handles_labels()[1]
-    if not labels:
-        return
-    if columns is None:
-        inches = ax.get_figure(root=True).get_figwidth() * ax.get_position().width  # type: ignore[union-attr]
-        columns = _columns([len(str(label)) for label in labels], int(inches * 15.5))
-    ax.legend(
-        **handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
-        fontsize="small", borderaxespad=0.2,
-    )  # fmt: skip
+    labels = ax.get_legend_handles_labels()[1]
+    if labels:
+        figure: Any = ax.get_figure(root=True)
+        figure.draw_without_rendering()  # names beside the axes take room first
+        inches = ax.get_window_extent().width / figure.dpi
+        columns = _columns([len(str(label)) for label in labels], int(inches * 13))
+        ax.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
+            fontsize="small", borderaxespad=pad,
+        )  # fmt: skip
 
 
 def _columns(lengths: list[int], room: int) -> int:
@@ -173,12 +173,14 @@ def wrap(text: str, width: int) -> str:
 
 
 def plain(text: str) -> str:
-    r"""`text` as it stands: Matplotlib would read what is between two dollars as TeX.
+    r"""`text` as it stands: Matplotlib would read what is between two dollars as TeX, if told to.
 
     >>> plain("2 x $5 or $10")
     '2 x \\$5 or \\$10'
     """
-    return text.replace("$", r"\$")
+    from matplotlib import rcParams
+
+    return text.replace("$", r"\$") if rcParams["text.parse_math"] else text
 
 
 def short(text: str, width: int) -> str:
@@ -191,6 +193,21 @@ def short(text: str, width: int) -> str:
         return text
     tail = (width - 3) // 2
     return text[: width - 3 - tail] + "..." + text[-tail:]
+
+
+def short_names(names: Sequence[str], width: int) -> list[str]:
+    """Names of at most `width` characters; those that became the same get their position.
+
+    >>> short_names(["the one of them all", "the odd of them all", "A"], 12)
+    ['the o... all (1)', 'the o... all (2)', 'A']
+    """
+    made = [short(name, width) for name in names]
+    return [f"{name} ({i + 1})" if made.count(name) > 1 else name for i, name in enumerate(made)]
+
+
+def row_names(names: Sequence[str]) -> list[str]:
+    """Names of rows, one line each."""
+    return [plain(name) for name in short_names(names, 40)]
 
 
 def objective_label(name: str, less: bool, *, unit: str = "", reversed_: bool = False) -> str:
