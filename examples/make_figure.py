@@ -23,6 +23,7 @@ def main(arguments: list[str]) -> None:
         means=[[1.0, 0.0], [0.0, 1.0], [0.6, 0.7], [0.1, 0.1]],
         scale=0.5,
         arms=["A", "B", "C", "D"],
+        objectives=["efficacy", "safety"],
     )
     pt.plots.front(pt.run_once(bandit, pt.ParetoSet(), delta=0.1, seed=1), ax=left)
 

@@ -15,20 +15,26 @@ EXAMPLES = sorted(  # make_*.py have tests of their own
 )
 
 
+# What the text of an example promises, in what it prints.
+PROMISES = {
+    "ten_lines": [r"answer=\['A', 'B', 'C'\], proved", r"wrong answers: 0 of 2000"],
+    "plan_covboost": [r"BNT/BNT \+ BNT +1\.0", r"participants for 90% assurance"],
+    "compare_radii_and_rules": [r"union='none'\) +heuristic", r"RoundRobin\(\) +proved"],
+    "certify_your_own": [r"naive, .*REJECTED", r"fixed_design, .*certified", "test_my_.* passed"],
+    "live_trial": [r"ParetoSet\(eps1=0\): m1273, ChAd", r"log verified"],
+    "campaign_on_dask": [r"wrong answers: 0 of 320", r"as on threads: True"],
+}
+
+
+def test_every_example_promises_something():
+    assert {path.stem for path in EXAMPLES} == set(PROMISES)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs(example, tmp_path):
     result = subprocess.run(
         [sys.executable, str(example)], capture_output=True, text=True, cwd=tmp_path
     )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.strip()
-
-
-def test_the_readme_shows_what_its_first_lines_print():
-    """The ten lines of the README, run as they stand."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = re.search(r"```python\n(.*?)```", text, re.S).group(1)
-    shown = re.search(r"```text\n(.*?)```", text, re.S).group(1)
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == shown
+    for promise in PROMISES[example.stem]:
+        assert re.search(promise, result.stdout), result.stdout
