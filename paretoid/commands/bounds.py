@@ -19,7 +19,17 @@ from paretoid.commands.options import (
     Scale,
     numbers,
 )
-from paretoid.commands.output import check_file, note, number, say, say_json, table, wrap, write
+from paretoid.commands.output import (
+    check_file,
+    figure,
+    note,
+    number,
+    say,
+    say_json,
+    table,
+    wrap,
+    write,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -136,21 +146,17 @@ def _text(data: dict[str, Any]) -> str:
     if time is not None:
         finite = math.isfinite(time["time"])
         bracket = f"{time['time'] / time['lower'] - 1:.0e}" if finite else "0"
-        lines.append(wrap(f"T* = {_short(time['time'])}, certified within a factor 1 + {bracket}; "
+        lines.append(wrap(f"T* = {figure(time['time'])}, certified within a factor 1 + {bracket}; "
                           f"w* are its shares of the samples. Exact problem."))  # fmt: skip
     bounds = data["bounds"]
     rows = [[_LABELS[name], number(each["samples"])] for name, each in bounds.items()]
-    lines += ["", table(["samples", ""], rows), ""]
+    lines += ["", table(["bound", "samples"], rows), ""]
     for name, each in bounds.items():
         lines.append(wrap(f"{_LABELS[name]}: {each['holds']}. {each['source']}", "  "))
     if any(math.isinf(each["samples"]) for each in bounds.values()):
         lines.append(wrap("Infinite: two arms tie, so nothing settles this goal for certain. Give "
                           "a slack with --eps1, or ask for fewer arms with --k."))  # fmt: skip
     return "\n".join(lines)
-
-
-def _short(value: float) -> str:
-    return number(value) if not 0 < value < 1000 else f"{value:.4g}"
 
 
 def _rows(data: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:

@@ -12,6 +12,7 @@ from paretoid.commands import trials
 from paretoid.commands.options import Json, Quiet, Seed, Trial
 from paretoid.commands.output import (
     check_file,
+    figure,
     note,
     say,
     say_json,
@@ -126,9 +127,9 @@ def _text(data: dict[str, Any]) -> str:
     rows = []
     for cell in cells:
         sigma = "" if cell["sigma"] is None else f"{cell['sigma']:.2f}"
-        interval = f"{cell['lower']:.4g} to {cell['upper']:.4g}"
+        interval = f"{figure(cell['lower'])} to {figure(cell['upper'])}"
         rows.append(
-            [cell["arm"], cell["endpoint"], f"{cell['reported']:.4g}", f"{cell['median']:.4g}",
+            [cell["arm"], cell["endpoint"], figure(cell["reported"]), figure(cell["median"]),
              interval, sigma]
         )  # fmt: skip
     heads = ["arm", "endpoint", "reported", "fitted", "95% interval", "sd"]
@@ -136,7 +137,7 @@ def _text(data: dict[str, Any]) -> str:
     log = any(cell["scale"] == "log-normal" for cell in cells)
     lines.append(wrap("fitted: the posterior median of the true " + ("(geometric) " if log else "")
                       + "mean. sd: of one outcome" + (", in logs." if log else ".")))  # fmt: skip
-    found = [[name, f"{value:.4g}"] for name, value in data["diagnostics"].items()]
+    found = [[name, figure(value)] for name, value in data["diagnostics"].items()]
     size = f"{data['chains']} chains x {data['draws']} draws"
     lines += ["", table([f"diagnostics, {size}", ""], found), ""]
     problems = data["problems"]

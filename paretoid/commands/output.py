@@ -41,9 +41,14 @@ def say(text: str = "") -> None:
 
 
 def note(text: str, quiet: bool = False) -> None:
-    """A line about progress, on stderr."""
-    if not quiet:
-        print(f"paretoid: {text}", file=sys.stderr, flush=True)
+    """A line about progress or a mistake, on stderr; folded between words on a terminal."""
+    if quiet:
+        return
+    lines = f"paretoid: {text}".split("\n")
+    if sys.stderr.isatty():
+        fold = textwrap.TextWrapper(width(), break_long_words=False, break_on_hyphens=False)
+        lines = [part for line in lines for part in fold.wrap(line) or [""]]
+    print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def shows_progress(quiet: bool) -> bool:
@@ -153,6 +158,15 @@ def number(value: float) -> str:
     if math.isnan(value):
         return "-"
     return "infinite" if math.isinf(value) else f"{value:,.0f}"
+
+
+def figure(value: float) -> str:
+    """A measured number: whole from 1,000 on, else four digits.
+
+    >>> figure(20364.7), figure(113.24), figure(0.12345)
+    ('20,365', '113.2', '0.1235')
+    """
+    return f"{value:.4g}" if abs(value) < 999.5 else number(value)
 
 
 def check_file(out: Path | None, suffixes: Sequence[str]) -> Path | None:
