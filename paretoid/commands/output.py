@@ -11,6 +11,7 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -32,7 +33,7 @@ class Interrupted(Exception):  # noqa: N818 - no error, the user asked for it
 def say(text: str = "") -> None:
     """Print to stdout. A reader that has left (`| head`) is no error."""
     try:
-        print(text, flush=True)
+        print(_harmless(text, sys.stdout.isatty()), flush=True)
     except OSError as error:
         # What is still in the buffer must go somewhere when Python ends, or it complains.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -40,11 +41,17 @@ def say(text: str = "") -> None:
             raise ValueError(f"stdout cannot be written to: {error.strerror}.") from None
 
 
+def _harmless(text: str, styled: bool) -> str:
+    """Without the control characters that a name in somebody's file may hold; Rich's bold stays."""
+    escape = r"\x1b(?!\[[0-9;]*m)" if styled else r"\x1b"
+    return re.sub(rf"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|{escape}", "?", text)
+
+
 def note(text: str, quiet: bool = False) -> None:
     """A line about progress or a mistake, on stderr; folded between words on a terminal."""
     if quiet:
         return
-    lines = f"paretoid: {text}".split("\n")
+    lines = _harmless(f"paretoid: {text}", False).split("\n")
     if sys.stderr.isatty():
         fold = textwrap.TextWrapper(width(), break_long_words=False, break_on_hyphens=False)
         lines = [part for line in lines for part in fold.wrap(line) or [""]]
@@ -105,6 +112,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     A      0.5
     B    12.25
     """
+    heads = [_harmless(head, False) for head in heads]
+    rows = [[_harmless(cell, False) for cell in row] for row in rows]
     room = width(default=10_000)
     sizes = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     least = sum(min(size, _NAME) for size in sizes[:names]) + sum(sizes[names:])

@@ -1,4 +1,4 @@
-"""A small fit and plan that need no sampler, with names that try to be more than names."""
+"""A fit and plan that need no sampler, with names that try to be more; calling the command."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
+from paretoid.cli import main
 from paretoid.estimation import TrialSummary, pareto_probability, plan
 
 NASTY = (
@@ -66,3 +67,25 @@ def nasty_store(tmp_path_factory):
         replications=30, seed=7, max_samples=400,
     ).run(folder)  # fmt: skip
     return folder
+
+
+@pytest.fixture
+def cli(capfd, monkeypatch, tmp_path):
+    """Call the command in an empty directory; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        caught = capfd.readouterr()
+        return ended.value.code or 0, caught.out, caught.err
+
+    return call
+
+
+@pytest.fixture
+def doses(tmp_path):
+    """Three arms that are far apart: a run takes a few dozen samples."""
+    path = tmp_path / "doses.csv"
+    path.write_text("arm,efficacy,harm\nplacebo,0,0\nlow,4,2\nhigh,3,9\n")
+    return path
