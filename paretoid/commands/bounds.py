@@ -128,8 +128,11 @@ def describe(bandit: Any, goal: Any, delta: float, radius: Any) -> dict[str, Any
 
 
 def _text(data: dict[str, Any]) -> str:
-    head = f"{len(data['arms'])} arms, {len(data['objectives'])} objectives; {data['goal']}; " \
-        f"delta = {data['delta']:g}; {data['radius']}: {data['guarantee']}"  # fmt: skip
+    size = len(data["objectives"])
+    head = (
+        f"{len(data['arms'])} arms, {size} objective{'s' if size > 1 else ''}; {data['goal']}; "
+        f"delta = {data['delta']:g}; {data['radius']}: {data['guarantee']}"
+    )
     time = data["characteristic_time"]
     heads = ["arm", "S*", "gap", "omega", *(["w*"] if time else [])]
     columns = [
