@@ -27,9 +27,9 @@ def report(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a stored campaign as one HTML file: samples, errors beside delta, answers, methods.
+    """Write a stored campaign as one HTML file.
 
-    The file needs no network and no other file; its path is printed. With --json the numbers are
+    Samples, errors beside delta, answers, methods. The file needs no network and no other file; its path is printed. With --json the numbers are
     printed instead, and the file is written only where --out asks for it.
 
     Example: paretoid simulate covboost --k 2 --store runs && paretoid report runs
