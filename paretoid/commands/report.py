@@ -29,8 +29,9 @@ def report(
 ) -> None:
     """Write a stored campaign as one HTML file.
 
-    Samples, errors beside delta, answers, methods. The file needs no network and no other file; its path is printed. With --json the numbers are
-    printed instead, and the file is written only where --out asks for it.
+    Samples, errors beside delta, answers, methods. The file needs no network and no other file;
+    its path is printed. With --json the numbers are printed instead, and the file is written only
+    where --out asks for it.
 
     Example: paretoid simulate covboost --k 2 --store runs && paretoid report runs
     """

@@ -15,7 +15,6 @@ import paretoid as pt
 from paretoid.cli import app
 from paretoid.commands import output
 
-ROOT = Path(__file__).parents[2]
 COMMANDS = [
     "plan", "fit", "simulate", "report", "bounds", "datasets", "certify", "reproduce", "version",
 ]  # fmt: skip
@@ -303,13 +302,6 @@ def test_tab_completes_commands_options_names_and_files(line, offered, cli, dose
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
     assert cli()[1].split() == offered
-
-
-def test_the_readme_shows_what_simulate_prints(cli):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    command = re.search(r"`paretoid (simulate[^`]*)` runs", text).group(1)
-    shown = re.search(r"```text\n(20 arms.*?)```", text, re.S).group(1)
-    assert cli(*command.split()) == (0, shown, "")
 
 
 def test_version(cli):
