@@ -1,10 +1,13 @@
-"""Every doctest of the installed packages, found by walking them."""
+"""Every doctest of the installed packages, found by walking them; and none is missing."""
 
 from __future__ import annotations
 
 import doctest
+import functools
 import importlib
+import inspect
 import pkgutil
+import re
 
 import pytest
 
@@ -12,12 +15,34 @@ import paretoid
 import theory
 import validation
 
-MODULES = sorted(
-    name
+OURS = ("paretoid", "theory", "validation")
+WALKED = [
+    found
     for package in (paretoid, theory, validation)
-    for _, name, _ in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
-    if not name.endswith("__main__")
-)
+    for found in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+]
+MODULES = sorted(found.name for found in WALKED if not found.name.endswith("__main__"))
+PACKAGES = [*OURS, *(found.name for found in WALKED if found.ispkg)]
+
+PARSER = doctest.DocTestParser()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def examples_share_their_fits():
+    """Many examples begin with the same call of `estimation.fit`: it is sampled once."""
+    estimation = importlib.import_module("paretoid.estimation")
+    real, made = estimation.fit, {}
+
+    @functools.wraps(real)
+    def fit(trial, *arguments, **options):
+        key = (trial.to_json(), arguments, tuple(sorted(options.items())))
+        if key not in made:
+            made[key] = real(trial, *arguments, **options)
+        return made[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(estimation, "fit", fit)
+        yield
 
 
 @pytest.mark.parametrize("name", [*MODULES, "paretoid", "theory", "validation"])
@@ -26,7 +51,79 @@ def test_the_examples_in_docstrings_are_true(name):
     assert failed == 0
 
 
-def test_there_are_doctests_to_run():
-    finder = doctest.DocTestFinder()
-    found = [t for n in MODULES for t in finder.find(importlib.import_module(n)) if t.examples]
-    assert len(found) > 30
+def examples(thing):
+    """The source of the examples in one docstring."""
+    if not thing.__doc__:
+        return ""
+    return "".join(example.source for example in PARSER.get_examples(inspect.getdoc(thing)))
+
+
+def methods(kind):
+    """(name, function) of the public methods and properties that we wrote."""
+    for name in dir(kind):
+        found = inspect.getattr_static(kind, name)
+        if isinstance(found, property):
+            found = found.fget
+        elif isinstance(found, (classmethod, staticmethod)):
+            found = found.__func__
+        if name.startswith("_") or not inspect.isfunction(found):
+            continue
+        if found.__module__.split(".")[0] in OURS:
+            yield name, found
+
+
+def unshown(name, thing):
+    """What of a public name no example shows.
+
+    A function has its own example. A class has one, and every public method has its own or is
+    used in one of its class, or of a base that declares it.
+    """
+    missing = [] if examples(thing) else [name]
+    if inspect.isclass(thing):
+        lineage = [each for each in thing.__mro__ if each.__module__.split(".")[0] in OURS]
+        shown = "".join(examples(each) for each in lineage)
+        shown += "".join(examples(function) for each in lineage for _, function in methods(each))
+        missing += [
+            f"{name}.{method}"
+            for method, function in methods(thing)
+            if not function.__doc__
+            or not (examples(function) or re.search(rf"\.{method}\b", shown))
+        ]
+    return missing
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_has_an_example(package):
+    module = importlib.import_module(package)
+    missing = []
+    for name in getattr(module, "__all__", []):
+        thing = getattr(module, name)
+        if callable(thing):  # a table, such as INSTANCES, has no docstring of its own
+            missing += unshown(name, thing)
+    assert missing == []
+
+
+def test_a_name_without_an_example_is_found():
+    class Bare:
+        """No example."""
+
+        def shown(self):
+            """Nor here."""
+
+    class Half:
+        """One that shows one method of two.
+
+        >>> Half().shown()
+        """
+
+        def shown(self):
+            """Return None."""
+
+        def hidden(self):
+            """Return None."""
+
+    for kind in (Bare, Half):
+        kind.__module__ = kind.shown.__module__ = "theory.made_up"
+    Half.hidden.__module__ = "theory.made_up"
+    assert unshown("Bare", Bare) == ["Bare", "Bare.shown"]
+    assert unshown("Half", Half) == ["Half.hidden"]

@@ -35,6 +35,19 @@ class CampaignError(RuntimeError):
 
     failures    (where, exception) for each failed chunk
     runs        Dataset of what there is; `finished` says where
+
+    >>> from concurrent.futures import Future
+    >>> from paretoid import BernoulliBandit
+    >>> class Failing(Executor):
+    ...     def submit(self, function, *arguments):
+    ...         future = Future()
+    ...         future.set_exception(MemoryError("no more"))
+    ...         return future
+    >>> try:
+    ...     Campaign(BernoulliBandit([[0.9], [0.1]])).run(executor=Failing())
+    ... except CampaignError as error:
+    ...     print(len(error.failures), repr(error.failures[0][1]))
+    1 MemoryError('no more')
     """
 
     def __init__(self, message: str, failures: list[tuple[str, Exception]], runs: Any) -> None:
@@ -112,7 +125,13 @@ class Campaign:
         return f"Campaign({' x '.join(words)})"
 
     def key(self, instance: int, replication: int) -> tuple[int, ...]:
-        """The spawn key of a run's stream."""
+        """The spawn key of a run's stream.
+
+        >>> from paretoid import BernoulliBandit
+        >>> one, two = BernoulliBandit([[0.9], [0.1]]), BernoulliBandit([[0.8], [0.1]])
+        >>> Campaign(one).key(0, 5), Campaign([one, two]).key(1, 5)
+        ((5,), (1, 5))
+        """
         return (replication,) if self.single else (instance, replication)
 
     @cached_property
@@ -131,7 +150,13 @@ class Campaign:
         return result
 
     def describe(self) -> dict[str, Any]:
-        """All that its results depend on but the number of replications, as plain JSON types."""
+        """All that its results depend on but the number of replications, as plain JSON types.
+
+        >>> from paretoid import BernoulliBandit
+        >>> said = Campaign(BernoulliBandit([[0.9], [0.1]]), deltas=[0.1, 0.01]).describe()
+        >>> said["deltas"], said["goals"], said["instances"][0]["means"]
+        ([0.1, 0.01], ['ParetoSet(eps1=0.0)'], [[0.9], [0.1]])
+        """
         from paretoid import __version__
 
         first = self.bandits[0]
@@ -191,7 +216,15 @@ class Campaign:
         progress: bool = False,
         patient: bool = True,
     ) -> None:
-        """Compute what `sink` lacks; not `patient`: the first exception ends it."""
+        """Compute what `sink` lacks; not `patient`: the first exception ends it.
+
+        >>> from paretoid import BernoulliBandit
+        >>> campaign = Campaign(BernoulliBandit([[0.9], [0.1]]), replications=3)
+        >>> memory = Memory(campaign)
+        >>> campaign.fill(memory)
+        >>> memory.dataset().stopped.values.tolist()    # radius, delta, goal, replication
+        [[[[True, True, True]]]]
+        """
         failures: list[tuple[Tile, Exception]] = []
         with executor_or_threads(executor) as pool:
             if runs_here(pool):
@@ -263,7 +296,13 @@ class Campaign:
         )
 
     def where(self, tile: Tile) -> str:
-        """The coordinates and the seed of a tile, for people."""
+        """The coordinates and the seed of a tile, for people.
+
+        >>> from paretoid import BernoulliBandit
+        >>> campaign = Campaign(BernoulliBandit([[0.9], [0.1]]), replications=3, seed=8)
+        >>> campaign.where(cut(campaign, [], workers=1)[0]).split(", ")[0]
+        'replications 0 to 2'
+        """
         goals = ", ".join(str(self.goals[g]) for g in self.streams[tile.stream])
         instances = self.labels[tile.first_instance : tile.last_instance]
         of = "" if self.single else f"instance {instances[0]!r}"

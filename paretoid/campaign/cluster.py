@@ -17,6 +17,15 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
     Its workers need paretoid in the same version; nothing else has to be set up, and results are
     those of any other executor. The cluster is left running.
+
+    >>> from distributed import LocalCluster
+    >>> from paretoid import BernoulliBandit, Campaign
+    >>> campaign = Campaign(BernoulliBandit([[0.9], [0.1]]), replications=3, seed=1)
+    >>> with LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
+    ...     with dask_executor(cluster.scheduler_address) as executor:
+    ...         runs = campaign.run(executor=executor)
+    >>> runs.identical(campaign.run())
+    True
     """
     try:
         from distributed import Client

@@ -412,7 +412,7 @@ def posterior_check(fit: Any, *, seed: int = 1) -> xr.Dataset:
     `tail_probability`, the share of repetitions at or below the reported value: near 0 or 1 the
     model does not reproduce that number. NaN where nothing was reported.
 
-    >>> from paretoid.estimation import load_trial
+    >>> from paretoid.estimation import fit, load_trial
     >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
     >>> means = posterior_check(posterior).tail_probability.sel(statistic="mean")
     >>> bool((abs(means - 0.5) < 0.2).all())    # every published mean is quite expected

@@ -153,6 +153,11 @@ class Design:
         One vector eps2, or all scalar ones, are served by one choice of objective for each pair;
         eps2 = 0 by any of them. Others are counted each; D objectives are all there are
         (theory/PROOFS.md, Section 4, several goals at once).
+
+        >>> goals = [Cover(eps2=(1.0, 0.0)), Cover(eps2=(0.0, 1.0)), ParetoSet()]
+        >>> design = Design(["A", "B", "C", "D"], ["x", "y"], goals, delta=0.1)
+        >>> design.families(), design.level()
+        (2, 0.05)
         """
         vectors = {
             tuple(as_epsilon(goal.eps2, self.D, name="eps2"))

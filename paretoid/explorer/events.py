@@ -18,7 +18,16 @@ GENESIS = ""
 
 
 class LedgerError(ValueError):
-    """A ledger that cannot be read, written or believed."""
+    """A ledger that cannot be read, written or believed.
+
+    >>> from paretoid import Explorer
+    >>> explorer = Explorer(["A", "B"], ["response"])
+    >>> try:
+    ...     explorer.verify(head="0" * 64)    # a hash that was never in this log
+    ... except LedgerError as error:
+    ...     print("not believed")
+    not believed
+    """
 
 
 @dataclass(frozen=True, slots=True)

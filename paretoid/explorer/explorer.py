@@ -24,7 +24,11 @@ from theory.radii import Radius
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """One subject's arm. `id` is a number from `ask`, or the user's own for unplanned ones."""
+    """One subject's arm. `id` is a number from `ask`, or the user's own for unplanned ones.
+
+    >>> Explorer(["A", "B"], ["response"], seed=1).ask()
+    Allocation(id=1, arm='A')
+    """
 
     id: int | str
     arm: str

@@ -28,7 +28,42 @@ _SNAPSHOT = 5_000
 
 
 class Session:
-    """What an `Explorer` is behind its commands. State is always a replay of the log."""
+    """What an `Explorer` is behind its commands. State is always a replay of the log.
+
+    A trial in a file, from its design; two subjects placed, told in part, overridden, corrected:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from paretoid import AtMost, Explorer, ParetoSet
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> design = Design(["A", "B"], ["IgG", "fever"], [AtMost(1), ParetoSet()], minimize=["fever"])
+    >>> trial = Explorer.from_design(design, Path(folder.name) / "trial.db", author="north")
+    >>> first, second = trial.ask(2)
+    >>> new = trial.override(second, second.arm, reason="the vial was broken, same arm again")
+    >>> new.id
+    3
+    >>> trial.tell_many([(first, {"IgG": 9.1}), (new, [8.8, 0.0])])
+    2
+    >>> trial.correct(first, {"IgG": 9.2}, reason="misread the table")
+    >>> status = trial.status()
+    >>> status.samples, trial.answers == trial.stopping_times    # nothing is known yet: all None
+    (2, True)
+
+    Everything is in the log, which can be checked, copied and opened again:
+
+    >>> [row[3] for row in trial.rows()]
+    ['created', 'asked', 'overridden', 'told', 'told', 'corrected']
+    >>> trial.verify(head=status.head) == trial.head
+    True
+    >>> trial.replay().samples, trial.design.minimize
+    (2, ('fever',))
+    >>> trial.save(Path(folder.name) / "copy.db")
+    >>> trial.close()
+    >>> with Explorer.open(Path(folder.name) / "copy.db", author="south") as again:
+    ...     again.status().waiting[0].objectives
+    ('fever',)
+    >>> folder.cleanup()
+    """
 
     @classmethod
     def from_design(

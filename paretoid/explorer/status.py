@@ -17,7 +17,14 @@ from theory._checks import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An allocation with outcomes still to come."""
+    """An allocation with outcomes still to come.
+
+    >>> from paretoid import Explorer
+    >>> explorer = Explorer(["A", "B"], ["IgG", "T cell"])
+    >>> explorer.tell(explorer.ask(), {"IgG": 9.1})
+    >>> explorer.status().waiting
+    (Waiting(id=1, arm='A', objectives=('T cell',)),)
+    """
 
     id: int | str
     arm: str
@@ -47,6 +54,16 @@ class Status:
     notes         what the investigator should know
     guarantee     "proved" or "heuristic", from the radius
     head          hash of the last event: keep it elsewhere
+
+    >>> from paretoid import Explorer
+    >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
+    >>> for allocation in explorer.ask(20):
+    ...     explorer.tell(allocation, [5.0 if allocation.arm == "B" else 0.0])
+    >>> status = explorer.status()
+    >>> status.optimal, status.dominated, status.undecided
+    (('B',), {'A': 'B'}, ())
+    >>> status.to_dict()["means"]
+    [[0.0], [5.0]]
     """
 
     arms: tuple[str, ...]

@@ -21,6 +21,14 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
 
     Draws that ran out of `max_samples` keep the curve below 1, which then ends there in an open
     triangle. A sharp bound more than twice `max_samples` is named and not drawn.
+
+    >>> from paretoid import AtMost
+    >>> from paretoid.estimation import fit, load_trial, plan
+    >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
+    >>> planned = plan(posterior, AtMost(1), fold=1.5, draws=20, replications=5)
+    >>> axes = assurance(planned)
+    >>> len(axes.get_legend_handles_labels()[1]) >= 1
+    True
     """
     import xarray as xr
 

@@ -19,6 +19,12 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
     Log-normal endpoints are drawn on a log axis in their own unit. Published: open grey diamonds;
     fitted: filled dark circles. Returns the (endpoints,) array of Axes; what the fit assumes
     stands below the figure.
+
+    >>> from paretoid.estimation import fit, load_trial
+    >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
+    >>> panels = forest(posterior)
+    >>> len(panels), [label.get_text() for label in panels[0].get_yticklabels()][0]
+    (3, 'ChAd/ChAd + BNT')
     """
     from paretoid.estimation.model import trial_of
     from paretoid.estimation.planning import posterior_draws
@@ -67,6 +73,11 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
 
     Dark: optimal at the posterior means, in all endpoints together. Returns the array of Axes,
     one for each pair of endpoints (one endpoint is drawn against itself).
+
+    >>> from paretoid.estimation import fit, load_trial
+    >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
+    >>> len(projections(posterior, draws=20))    # three endpoints, three pairs
+    3
     """
     import theory
     from paretoid.estimation.model import trial_of

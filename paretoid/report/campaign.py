@@ -35,7 +35,18 @@ _ROWS, _DETAILS, _ANSWERS = 2000, 6, 8
 
 
 def campaign_report(stored: Stored, *, command: str = "") -> str:
-    """A campaign as one HTML page; `command` is the line that made the report."""
+    """A campaign as one HTML page; `command` is the line that made the report.
+
+    >>> from paretoid.report import read_store
+    >>> import tempfile
+    >>> from paretoid import BernoulliBandit, Campaign
+    >>> campaign = Campaign(BernoulliBandit([[0.9, 0.2], [0.1, 0.8]]), replications=3, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = campaign.run(folder)
+    ...     page = campaign_report(read_store(folder))
+    >>> page[:15], "3 replications" in page
+    ('<!DOCTYPE html>', True)
+    """
     about, sizes = stored.about, stored.runs.sizes
     many = len(stored.cases) > 1
     plural = [f"{sizes[d]:,} {w if sizes[d] == 1 else p}" for d, w, p in (

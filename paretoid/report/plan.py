@@ -45,6 +45,15 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
     """A plan as one HTML page, from what `fit`, `pareto_probability` and `plan` returned.
 
     command     the line that made it, where there is one; shown under "How to repeat this"
+
+    >>> from paretoid import AtMost
+    >>> from paretoid.estimation import fit, load_trial, pareto_probability, plan
+    >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
+    >>> shares = pareto_probability(posterior, fold=1.5)
+    >>> planned = plan(posterior, AtMost(1), fold=1.5, draws=20, replications=5)
+    >>> page = plan_report(posterior, shares, planned)
+    >>> page[:15], "BNT/BNT + BNT" in page
+    ('<!DOCTYPE html>', True)
     """
     trial = trial_of(fit)
     goals = _goals(planned)

@@ -56,7 +56,17 @@ class Stored:
 
 
 def read_store(directory: str | Path) -> Stored:
-    """Open a finished campaign and summarise its runs; refuses what is none, in a sentence."""
+    """Open a finished campaign and summarise its runs; refuses what is none, in a sentence.
+
+    >>> import tempfile
+    >>> from paretoid import BernoulliBandit, Campaign
+    >>> campaign = Campaign(BernoulliBandit([[0.9, 0.2], [0.1, 0.8]]), replications=3, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = campaign.run(folder)
+    ...     stored = read_store(folder)
+    ...     stored.about["seed"], stored.runs.sizes["replication"]
+    (1, 3)
+    """
     manifest = read_manifest(Path(directory))
     runs = open_campaign(directory)
     if "instance" not in runs.dims:

@@ -23,6 +23,8 @@ class Rule:
     True
     >>> LUCB().both, APE().both    # are two arms sampled before the next test?
     (True, False)
+    >>> RoundRobin().in_rounds, APE().in_rounds    # more than one?
+    (True, False)
     >>> LUCB().check(bandit, [ParetoSet()], LUCB.default_radius)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
