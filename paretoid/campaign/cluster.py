@@ -53,7 +53,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
 async def _knock(address: str) -> None:
     """Raise if nobody shakes hands in time; `Client(timeout=...)` alone would wait for ever."""
-    from distributed.core import connect
+    from distributed.comm.core import connect
 
     comm = await asyncio.wait_for(connect(address, timeout=_PATIENCE - 1), _PATIENCE)
     await comm.close()
