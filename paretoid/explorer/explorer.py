@@ -15,7 +15,7 @@ from paretoid.explorer.choice import choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.outcomes import as_outcome, subject
 from paretoid.explorer.session import Session
-from paretoid.explorer.status import Status, bounds, held, notes, verdicts, waiting
+from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
 from paretoid.rules import Rule
 from theory._checks import check_count
@@ -304,6 +304,8 @@ class Explorer(Session):
         design, view, data = state.design, self._picture(state), state.data()
         lower, upper = bounds(design, view, self._divisor_of(state))
         inside, by = verdicts(view, state.standing)
+        undecided = [i for i in range(design.K) if i not in inside and i not in by]
+        against = rivals(view, state.standing, undecided)
         open_goals = [g for g in range(len(design.goals)) if g not in state.answers]
         more = expected_samples(
             self._policy, data, self._decided_divisor(state), state.awaited(), state.standing,
@@ -317,7 +319,8 @@ class Explorer(Session):
             answers=self.answers,
             optimal=tuple(design.arms[i] for i in sorted(inside)),
             dominated={design.arms[i]: design.arms[by[i]] for i in sorted(by)},
-            undecided=tuple(name for i, name in enumerate(design.arms) if i not in {*inside, *by}),
+            undecided=tuple(design.arms[i] for i in undecided),
+            rivals={design.arms[i]: design.arms[j] for i, j in against.items()},
             means=np.where(data.counts > 0, data.means * design.sign, np.nan),
             counts=data.counts.astype(np.int64),
             lower=lower,

@@ -120,7 +120,7 @@ class Ledger:
                 f"{self.path} was written by a newer paretoid (format {version}, this one reads "
                 f"up to {FORMAT}), so some events could be misread. Upgrade paretoid."
             )
-        self._format = version
+        self._current = version == FORMAT
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -206,8 +206,9 @@ class Ledger:
         seq, head = self.head()
         row = as_row(head, seq + 1, time, author, kind, body)
         with self._sentences():
-            if self._format < FORMAT:  # within the transaction, so undone with it
-                self._execute(f"PRAGMA user_version={FORMAT}")
+            if not self._current:
+                self._check_format()  # by another process since
+                self._execute(f"PRAGMA user_version={FORMAT}")  # undone with the transaction
             self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
         return Event(seq + 1, time, author, kind, json.loads(row[4]), row[5])
 
@@ -237,6 +238,10 @@ class Ledger:
 
     def keep_snapshot(self, seq: int, head: str, state: bytes) -> None:
         """Replace the snapshot; failing to is no loss, the log has everything."""
+        if not self._current:
+            self._check_format()
+            if not self._current:  # an older paretoid may still read this ledger
+                return
         digest = hashlib.sha256(state).hexdigest()
         with self.transaction():
             self._execute("DELETE FROM snapshots")

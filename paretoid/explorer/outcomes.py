@@ -27,11 +27,12 @@ def subject(state: State, id: Any, arm: str | None) -> tuple[int | str, int]:
         if id in state.design.arms:
             raise ValueError(
                 f"{id!r} is an arm; whose outcome is it? Pass the allocation, or id= with the arm. "
-                f"For a subject that was never asked for pass unplanned=True."
+                f"A subject that was never asked for is unplanned=True, --unplanned in the command."
             )
         raise ValueError(
             f"there is no allocation {id!r}; {len(state.arms)} were made, and an outcome needs "
-            f"one. For a subject that was never asked for pass the arm and unplanned=True."
+            f"one. A subject that was never asked for has an arm and unplanned=True, --unplanned "
+            f"ARM in the command."
         )
     own = state.design.arms[state.arms[position]]
     if arm is not None and arm != own:
@@ -114,8 +115,8 @@ def _as_number(state: State, d: int, id: Any, value: Any) -> float | str:
         raise ValueError(f"{name}={value!r} of {id!r} must be a number or 'missing'.") from None
     if math.isnan(number):
         raise ValueError(
-            f"{name} of {id!r} is NaN, which says nothing about why. Use None for an outcome that "
-            f"has not arrived, 'missing' for one that never will."
+            f"{name} of {id!r} is NaN, which says nothing about why. Leave out an outcome that has "
+            f"not arrived yet (None in a list), and say 'missing' for one that never will."
         )
     if math.isinf(number) or abs(number) > 1e150:
         raise ValueError(f"{name}={number} of {id!r} must be finite, and its square too.")

@@ -8,7 +8,8 @@ Otherwise rounds and tests part. Rounds of several arms go on from batch to batc
 hold many. The test comes when some objective's beginning (`paretoid.explorer.state`) has passed
 the end of a batch in which a round was completed; rounds of one arm are tested whenever outcomes
 come. A subject who has left before any outcome, or was overridden, leaves its arm due again in
-the open round, so that lost outcomes alone change nothing.
+the open round, so that lost outcomes alone change nothing; but the arms of a pair are let go once
+the next pair is begun.
 
 Every test is proved whenever it is held and whatever the counts are: it rests on intervals that
 hold at all times together (theory/PROOFS.md, Sections 4 and 5). What `UniformElimination` has

@@ -207,15 +207,22 @@ class State:
             self.ends.append(len(self.arms))
 
     def _make_up(self, position: int) -> None:
-        """A subject of a round gone before any outcome: its arm is due again, the round goes on."""
-        arm = self.arms[position]
-        if not self.design.rule.in_rounds or arm not in self.standing.active:
-            return
+        """A subject of a round gone before any outcome: its arm is due again, the round goes on.
+
+        The arms of a pair were of interest then; once the next pair is begun they are let go.
+        """
+        arm, rule = self.arms[position], self.design.rule
         by_hand = position in self.unplanned or position in self.replaced.values()
-        if not by_hand and all(math.isinf(column[position]) for column in self.values):
-            if not self.queue and self.ends:
-                self.ends.pop()
-            self.queue.insert(0, arm)
+        if by_hand or not rule.in_rounds or arm not in self.standing.active:
+            return
+        if not all(math.isinf(column[position]) for column in self.values):
+            return
+        later = len(self.ends) - bisect_right(self.ends, position)  # rounds ended since
+        if later == 1 and not self.queue:
+            self.ends.pop()
+        elif later and rule.both:
+            return
+        self.queue.insert(0, arm)
 
     def ended_since(self, reach: list[int]) -> bool:
         """Has some objective's beginning passed the end of a round since it was `reach`?"""

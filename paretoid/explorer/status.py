@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,7 @@ class Status:
                   it is dominated is covered by delta; by whom only under union="pairs"); with
                   eps1 > 0 an arm may be both dominated and within eps1 of optimal
     undecided     arms that are neither
+    rivals        undecided arm to the arm that is most in its way, once there are intervals
     means         (K, D) estimates, NaN without outcomes
     counts        (K, D) outcomes used
     lower, upper  (K, K, D) bounds on mean i - mean j; infinite before there are enough outcomes.
@@ -74,6 +76,7 @@ class Status:
     optimal: tuple[str, ...]
     dominated: dict[str, str]
     undecided: tuple[str, ...]
+    rivals: dict[str, str]
     means: FloatArray
     counts: IntArray
     lower: FloatArray
@@ -88,12 +91,15 @@ class Status:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite and undefined numbers are None."""
         return {
+            "arms": list(self.arms),
+            "objectives": list(self.objectives),
             "allocations": self.allocations,
             "samples": self.samples,
             "answers": {g: None if a is None else list(a) for g, a in self.answers.items()},
             "optimal": list(self.optimal),
             "dominated": self.dominated,
             "undecided": list(self.undecided),
+            "rivals": self.rivals,
             "means": _plain(self.means),
             "counts": self.counts.tolist(),
             "lower": _plain(self.lower),
@@ -117,18 +123,10 @@ class Status:
             more = self.expected[goal]
             about = f"about {more:,.0f} more (an estimate)" if math.isfinite(more) else "unknown"
             lines.append(f"{goal}: no answer yet; samples to go: {about}")
-        width = max(map(len, self.arms))
-        lines += [
-            "",
-            f"{'':{width}}  {'verdict':28}" + "".join(f"{d:>20}" for d in self.objectives),
-        ]
-        for i, arm in enumerate(self.arms):
-            verdict = "optimal" if arm in self.optimal else "undecided"
-            if arm in self.dominated:
-                verdict = f"dominated by {self.dominated[arm]}"
-            row = zip(self.means[i], self.counts[i], strict=True)
-            cells = (f"{mean:.4g} (n={n})" for mean, n in row)
-            lines.append(f"{arm:{width}}  {verdict:28}" + "".join(f"{cell:>20}" for cell in cells))
+        lines += ["", *_columns([["", "verdict", *self.objectives], *map(self._row, self.arms)])]
+        if self.rivals:
+            lines += ["", "undecided: the difference from the arm most in the way"]
+            lines += _columns([self._difference(*pair) for pair in self.rivals.items()])
         if self.waiting:
             shown = ", ".join(f"{w.id} ({w.arm})" for w in self.waiting[:8])
             more_waiting = ", ..." if len(self.waiting) > 8 else ""
@@ -138,6 +136,25 @@ class Status:
                 lines.append(f"{objective}: {count} outcomes wait for that of allocation {by}")
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+    def _row(self, arm: str) -> list[str]:
+        i = self.arms.index(arm)
+        verdict = "optimal" if arm in self.optimal else "undecided"
+        if arm in self.dominated:
+            verdict = f"dominated by {self.dominated[arm]}"
+        row = zip(self.means[i], self.counts[i], strict=True)
+        return [arm, verdict, *(f"{mean:.4g} (n={n})" for mean, n in row)]
+
+    def _difference(self, arm: str, rival: str) -> list[str]:
+        i, j = self.arms.index(arm), self.arms.index(rival)
+        row = zip(self.objectives, self.lower[i, j], self.upper[i, j], strict=True)
+        return [f"{arm} - {rival}", *(f"{name} {low:.3g} to {high:.3g}" for name, low, high in row)]
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    """Lines with every column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def _plain(values: FloatArray) -> Any:
@@ -167,6 +184,15 @@ def verdicts(view: Picture | None, standing: Standing) -> tuple[set[int], dict[i
         shown = view.M_upper.argmin(axis=1)
         by = {int(i): int(shown[i]) for i in np.flatnonzero(view.g > 0)} | by
     return inside, by
+
+
+def rivals(view: Picture | None, standing: Standing, undecided: Iterable[int]) -> dict[int, int]:
+    """Undecided arm to the one, not dropped, whose lower bound keeps it out of OPT by most."""
+    if view is None:
+        return {}
+    blocking = view.M_lower.copy()
+    blocking[:, list(standing.dropped)] = np.inf
+    return {i: int(np.argmin(blocking[i])) for i in undecided}
 
 
 def waiting(state: State) -> tuple[Waiting, ...]:

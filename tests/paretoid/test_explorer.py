@@ -316,7 +316,7 @@ BAD_TELLS = {
     "an arm alone": (("A", [1.0, 1.0]), {}, "whose outcome is it"),
     "too short": ((1, [1.0]), {}, "1 numbers for 2 objectives"),
     "too long": ((1, [1.0, 2.0, 3.0]), {}, "3 numbers for 2 objectives"),
-    "NaN": ((1, [float("nan"), 1.0]), {}, "'missing' for one that never will"),
+    "NaN": ((1, [float("nan"), 1.0]), {}, "say 'missing' for one that never will"),
     "infinite": ((1, [float("inf"), 1.0]), {}, "must be finite"),
     "text": ((1, ["high", 1.0]), {}, "must be a number or 'missing'"),
     "another word": ((1, "lost"), {}, "must be numbers, or 'missing'"),

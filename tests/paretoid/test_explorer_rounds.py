@@ -108,6 +108,21 @@ def test_a_subject_who_leaves_or_is_overridden_is_made_up_for_in_the_round():
     assert explorer.ask().arm == "A"
 
 
+def test_a_pair_is_made_up_for_until_the_next_is_begun():
+    explorer = pt.Explorer(["A", "B"], ["x"], scale=1.0, rule=pt.LUCB())
+    for _ in range(2):
+        a = explorer.ask()
+        explorer.tell(a, [float(a.arm == "B")])
+    first, second = explorer.ask(), explorer.ask()
+    assert (first.arm, second.arm) == ("B", "A")  # the best, and its rival
+    explorer.tell(first, "missing")
+    third = explorer.ask()
+    assert third.arm == "B"
+    explorer.ask()
+    explorer.tell(third, "missing")  # weeks later
+    assert explorer._current().queue == [0]  # the rest of the open pair alone
+
+
 # -- settled arms ----------------------------------------------------------------------------------
 
 
@@ -304,3 +319,20 @@ def test_a_ledger_that_could_not_be_written_stays_of_its_format(tmp_path):
         with pytest.raises(ZeroDivisionError):
             fail()
         assert explorer._ledger._execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_opening_an_old_ledger_to_read_leaves_it_to_older_software(tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "_SNAPSHOT", 1)
+    path = tmp_path / "old.db"
+    shutil.copy(Path(__file__).with_name("ledger_format_1.db"), path)
+    before = path.read_bytes()
+    for _ in range(2):
+        with pt.Explorer.open(path) as explorer:
+            explorer.status()
+    assert path.read_bytes() == before
+    with pt.Explorer.open(path) as first, pt.Explorer.open(path) as second:
+        second.ask()
+        second._ledger._execute("PRAGMA user_version=3")  # somebody newer came in between
+        with pytest.raises(LedgerError, match="newer paretoid"):
+            first.ask()
+        assert first._ledger._execute("PRAGMA user_version").fetchone() == (3,)

@@ -266,6 +266,11 @@ class Trial(RuleBasedStateMachine):
             if arm in status.dominated:
                 assert status.dominated[arm] in (kept, *dominators)
             assert (arm in status.undecided) == (not optimal and not dominators and not kept)
+            if arm in status.rivals and self.radius.needs_scale:  # one scale for both objectives
+                left = [j for j in others if self.settled.get(ARMS[j]) not in ARMS]
+                most = min(keep[:, i, j].max() for j in left)
+                assert keep[:, i, ARMS.index(status.rivals[arm])].max() <= most + 1e-9
+        assert status.rivals.keys() == set(status.undecided) or not status.rivals
 
 
 def brute_force(radius, counts, means, ss):

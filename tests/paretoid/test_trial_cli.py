@@ -69,6 +69,8 @@ def test_a_trial_from_beginning_to_end(trial, tmp_path):
     trial("record", "t.db", 2, "IgG=1.5")
     kept = head(trial("record", "t.db", 3, "missing", input="y\n"))
     status = json.loads(trial("status", "t.db", "--json"))
+    assert status["arms"] == ["placebo", "dose 1", "dose 2"]
+    assert status["objectives"] == ["IgG", "fever"]
     assert status["held"]["fever"] == {"outcomes": 0, "by": 2}
     assert status["waiting"] == [
         {"id": 2, "arm": placed["allocations"][1]["arm"], "objectives": ["fever"]}
@@ -162,6 +164,34 @@ def test_what_cannot_be_undone_is_confirmed(trial, words):
     trial(*words, input="y\n")
     assert trial.code == 0
     assert head(trial("status", "t.db")) != before
+
+
+def test_the_status_shows_the_intervals_that_are_open(trial):
+    """By hand: rho = 10, K = 3, D = 2, so all 6 pairs; after one outcome of each arm."""
+    trial("new", "design.toml", "t.db")
+    for a in json.loads(trial("next", "t.db", "-n", 3, "--json"))["allocations"]:
+        value = {"placebo": 1.0, "dose 1": 2.0, "dose 2": 4.0}[a["arm"]]
+        trial("record", "t.db", a["id"], value, -value)
+    half = np.sqrt((2 * np.log(6 / 0.2) + 2 * np.log(1.1)) * 22)
+    shown = " ".join(trial("status", "t.db").split())
+    gain, harm = (f"{x - w:.3g} to {x + w:.3g}" for x, w in ((-3, half), (3, half / 2)))
+    assert f"placebo - dose 2 IgG {gain} fever {harm}" in shown
+
+
+def test_a_trial_by_another_rule(trial, tmp_path):
+    (tmp_path / "design.toml").write_text(DESIGN + '\n[rule]\nkind = "UniformElimination"\n')
+    assert "UniformElimination(); Mixture" in trial("new", "design.toml", "t.db")
+    means = {"placebo": (0.0, 0.0), "dose 1": (9.0, -9.0), "dose 2": (1.0, 5.0)}
+    answered = {}
+    while len(answered) < 2:
+        rows = json.loads(trial("next", "t.db", "-n", 3, "--json"))["allocations"]
+        lines = [f"{a['id']},{means[a['arm']][0]},{means[a['arm']][1]}" for a in rows]
+        (tmp_path / "week.csv").write_text("\n".join(["id,IgG,fever", *lines]))
+        answered |= json.loads(trial("record", "t.db", "--csv", "week.csv", "--json"))["answered"]
+    assert list(answered.values()) == [["dose 1"], ["dose 1"]]
+    trial("verify", "t.db")
+    trial("export", "t.db", "log.csv", "--events")
+    assert "settled" in (tmp_path / "log.csv").read_text()
 
 
 def test_answers_are_printed_when_they_come(trial):
