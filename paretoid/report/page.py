@@ -135,15 +135,15 @@ def percent(share: float, low: float = math.nan, high: float = math.nan) -> Cell
 
 
 def plus_minus(value: float, error: float, percent: bool = False) -> Cell:
-    """An estimate with its standard error to two digits; shares as percentages.
+    """An estimate with its standard error to two digits or decimals; shares as percentages.
 
     >>> plus_minus(32.94, 0.268), plus_minus(1.0, 0.000249, percent=True).extra
-    (Cell(text='32.94', extra='± 0.27', key=32.94), '± 0.025')
+    (Cell(text='32.94', extra='± 0.27', key=32.94), '± 0.02')
     """
     unit = 100 if percent else 1
     size = unit * error
     places = 1 - math.floor(math.log10(size)) if 0 < size < math.inf else 0
-    places = min(max(places, 0), 6)
+    places = min(max(places, 0), 2)
     sign = "%" if percent else ""
     text = f"{unit * value:,.{places}f}{sign}"
     return Cell(text, "" if math.isnan(size) else f"± {size:,.{places}f}", value)
