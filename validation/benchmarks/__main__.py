@@ -1,0 +1,143 @@
+"""All benchmarks of the engine and of campaigns in one go, as a table and a picture.
+
+    python -m validation.benchmarks [--quick] [--out DIR]
+
+Writes DIR/benchmarks.md (what it prints) and DIR/benchmarks.png; about ten minutes on two cores,
+two with --quick. The last figures, with machine and versions, are in
+validation/benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paretoid.plots.style import DARK, LIGHT, grid, log_axis, new_figure
+from validation.benchmarks import campaign, engine, scaling
+
+Points = list[tuple[int, float]]
+
+
+def machine() -> str:
+    """One line: processor, cores, versions."""
+    names = ("numpy", "numba", "xarray", "dask")
+    with_versions = ", ".join(f"{name} {version(name)}" for name in names)
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"{with_versions}"
+    )
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """A Markdown table.
+
+    >>> table(["K", "us"], [["5", "0.1"]])
+    ['| K | us |', '|---|---|', '| 5 | 0.1 |']
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return [
+        "|" + "|".join(line) + "|" if line[0] == "---" else "| " + " | ".join(line) + " |"
+        for line in lines
+    ]
+
+
+def draw(
+    rounds: list[tuple[int, int, float, float, float]], scaled: dict[str, Points], path: Path
+) -> None:
+    """Engine beside textbook, and the time of a round by K and by D with the fitted line."""
+    figure = new_figure(11.5, 3.8)
+    axes = figure.subplots(1, 3)
+    names = [f"{K}, {D}" for K, D, *_ in rounds]
+    x = np.arange(len(rounds))
+    axes[0].plot(x, [row[2] for row in rounds], "o--", color=LIGHT, label="textbook")
+    axes[0].plot(x, [row[3] for row in rounds], "s-", color=DARK, label="engine")
+    for at, row in enumerate(rounds):
+        axes[0].annotate(
+            f"{row[4]:,.0f} x", (at, np.sqrt(row[2] * row[3])), ha="center", fontsize="small"
+        )
+    axes[0].set_xticks(x, names)
+    axes[0].set_xlabel("arms, objectives")
+    axes[0].legend(frameon=False)
+    log_axis(axes[0], "y")
+    for ax, name, fixed in ((axes[1], "K", "D = 5"), (axes[2], "D", "K = 100")):
+        sizes = np.array([size for size, _ in scaled[name]], dtype=float)
+        seconds = np.array([t for _, t in scaled[name]])
+        power = scaling.exponent(scaled[name])
+        middle = np.exp(np.log(seconds).mean() + power * (np.log(sizes) - np.log(sizes).mean()))
+        ax.plot(sizes, seconds * 1e6, "s", color=DARK, label="engine")
+        ax.plot(sizes, middle * 1e6, "--", color="0.4", label=f"{name} to the power {power:.2f}")
+        ax.set_xlabel({"K": "arms K", "D": "objectives D"}[name] + f"   ({fixed})")
+        ax.legend(frameon=False)
+        log_axis(ax, "x")
+        log_axis(ax, "y")
+    for ax in axes:
+        grid(ax, "y")
+        ax.set_ylabel("microseconds per round")
+    figure.savefig(path, dpi=150)
+
+
+def report(quick: bool, out: Path) -> list[str]:
+    """Run everything; lines of Markdown."""
+    lines = [machine(), "", "## Engine", ""]
+    rounds = engine.compare_rounds(2 if quick else 5)
+    lines += table(
+        ["K, D", "textbook, us", "engine, us", "ratio"],
+        [
+            [f"{K}, {D}", f"{slow:,.2f}", f"{fast:.3f}", f"{times:,.0f}"]
+            for K, D, slow, fast, times in rounds
+        ],
+    )
+    one, two = campaign.compare(300 if quick else 2000, 1 if quick else 2)
+    lines += ["", "## Campaign: Table 1, D = 2", ""]
+    lines += table(
+        ["threads", "seconds", "million rounds/s"],
+        [
+            [str(p.threads), f"{p.seconds:.1f}", f"{p.samples / p.seconds / 1e6:.2f}"]
+            for p in (one, two)
+        ],
+    )
+    lines += [
+        "",
+        f"Two threads take {two.seconds / one.seconds:.2f} of the time of one; both are at work in "
+        f"{two.overlap:.0%} of the last 10% of it.",
+    ]
+    scaled: dict[str, Any] = scaling.measure()
+    for name, fixed in (("K", "D = 5"), ("D", "K = 100")):
+        lines += ["", f"## Scaling in {name}, {fixed}", ""]
+        lines += table(
+            [name, "us per round"], [[str(size), f"{t * 1e6:.3f}"] for size, t in scaled[name]]
+        )
+        lines += ["", f"Fitted exponent: {scaling.exponent(scaled[name]):.2f}."]
+    many = campaign.MILLION // 10 if quick else campaign.MILLION
+    lines += [
+        "",
+        "## Memory",
+        "",
+        f"One run with K = 1000, D = 10 allocates {engine.memory():.0f} MB. A process that stores "
+        f"a campaign peaks at {campaign.peak_memory(1000):.0f} MB for 1,000 replications and at "
+        f"{campaign.peak_memory(many):.0f} MB for {many:,}.",
+    ]
+    draw(rounds, scaled, out / "benchmarks.png")
+    return lines
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run, print and write."""
+    parser = argparse.ArgumentParser(description="All benchmarks, as a table and a picture.")
+    parser.add_argument("--quick", action="store_true", help="smaller and fewer")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder for results")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(report(options.quick, options.out)) + "\n"
+    (options.out / "benchmarks.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
