@@ -214,9 +214,12 @@ def test_what_is_expected_is_about_the_sharp_bound():
     assert expected_samples(tied, [pt.ParetoSet()], pt.Mixture(), 0.1) == np.inf
 
 
-def test_tiles_cover_every_missing_run_once(small_tiles):
+@pytest.mark.parametrize("seconds", [1e-3, 10.0])
+def test_tiles_cover_every_missing_run_once(seconds, monkeypatch):
+    monkeypatch.setattr(tiles, "_LONGEST", seconds)
+    monkeypatch.setattr(tiles, "_SHORTEST", seconds)  # 10: as many instances as can be in a tile
     grid = campaign(11)
-    done = [Tile(0, 0, 0, 0, 2, 3, 7), Tile(1, 1, 1, 2, 3, 0, 11)]
+    done = [Tile(0, 0, 0, 0, 2, 3, 7), Tile(1, 1, 1, 2, 3, 0, 11), Tile(0, 1, 0, 1, 2, 0, 11)]
     count = np.zeros((2, 2, 2, 3, 11), dtype=int)
     for tile in [*done, *tiles.cut(grid, done, 3)]:
         count[tile.radius, tile.delta, tile.stream, tile.first_instance : tile.last_instance,
