@@ -70,7 +70,7 @@ def _as_runs(planned: Any, names: list[str]) -> Runs:
     one = planned.transpose("goal", "draw", ...)
     return Runs(
         names, [], one.stopping_time.values, one.stopped.values, one.answer.values,
-        one.pulls.values, int(planned.attrs["max_samples"]), None, "", "", "",
+        one.pulls.values, None, "", "", "",
     )  # fmt: skip
 
 

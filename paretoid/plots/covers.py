@@ -53,7 +53,7 @@ def samples_against_eps2(runs: Any, *, ax: Axes | None = None) -> Axes:
         x = np.array([eps2 for eps2, _ in mine])
         end = np.array([float(table.time[g].max()) for _, g in mine])
         low, middle, high = (
-            np.array([_at(table.times(g), q) for _, g in mine]) for q in (0.05, 0.5, 0.95)
+            np.array([table.quantile(g, q) for _, g in mine]) for q in (0.05, 0.5, 0.95)
         )
         over = ~np.isfinite(middle)
         shown = np.minimum(middle, end)
@@ -102,8 +102,3 @@ def _one(eps: Any, goal: str) -> float:
             f"axis. Choose goals with the same number for all objectives."
         )
     return float(values.pop())
-
-
-def _at(ordered: Any, q: float) -> float:
-    """The smallest time by which a share q of all runs has stopped; inf beyond the budget."""
-    return float(ordered[max(int(np.ceil(q * len(ordered) - 1e-9)), 1) - 1])

@@ -60,6 +60,7 @@ def _place(
     boxes = [np.array([*(p - marker * unit), *(p + marker * unit)]) for p in points]
     placed: list[Any] = [None] * len(names)
     drawn: list[Any] = []
+    ways = np.empty((0, 2))  # points along the lines that lead to names
     for i in sorted(_crowded_first(points), key=lambda i: not bold[i]):
         text = ax.annotate(
             names[i], (x[i], y[i]), xytext=(0, 0), textcoords="offset points", fontsize=size,
@@ -68,7 +69,7 @@ def _place(
         text.set_in_layout(False)  # the layout that was measured stays
         drawn.append(text)
         half = _size(text, unit) / 2 + 0.8 * unit
-        centre = _free(points[i], half, unit, inside, boxes, len(points))
+        centre = _free(points[i], half, unit, inside, boxes, len(points), ways)
         if centre is None:
             for each in drawn:
                 each.remove()
@@ -85,6 +86,7 @@ def _place(
             )  # fmt: skip
             line.set_in_layout(False)
             drawn.append(line)
+            ways = np.vstack([ways, _way(points[i], centre)])
         # No outline around the letters: Matplotlib draws outlined text wider, off its centre.
         text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.6})
         placed[i] = text
@@ -98,27 +100,34 @@ def _crowded_first(points: FloatArray) -> list[int]:
 
 
 def _free(
-    point: FloatArray, half: FloatArray, unit: float, inside: Any, boxes: list[FloatArray], n: int
-) -> FloatArray | None:
+    point: FloatArray, half: FloatArray, unit: float, inside: Any, boxes: list[FloatArray], n: int,
+    ways: FloatArray,
+) -> FloatArray | None:  # fmt: skip
     """The first centre of a box of half-size `half` near `point` that covers nothing.
 
-    Nor may the way from the point to it lead across another name; the first `n` boxes are points.
+    The first `n` boxes are points, the others names, and the way from the point must not lead
+    across these; nor may the box lie on the `ways` of others.
     """
     taken = np.array(boxes)
     for reach in _REACH:
         for angle in _ANGLES:
-            way = np.array([np.cos(angle), np.sin(angle)])
-            centre = point + way * reach * unit + np.sign(np.round(way, 3)) * half * np.abs(way)
+            turn = np.array([np.cos(angle), np.sin(angle)])
+            centre = point + turn * (reach * unit + half)
             low, high = centre - half, centre + half
             if (low < inside[:2]).any() or (high > inside[2:]).any():
                 continue
             if ((low < taken[:, 2:]) & (high > taken[:, :2])).all(axis=1).any():
                 continue
-            way_there = point + np.linspace(0, 1, 12)[:, None] * (centre - point)
-            names = taken[n:, None]
-            if not ((way_there > names[..., :2]) & (way_there < names[..., 2:])).all(axis=2).any():
+            if ((ways > low) & (ways < high)).all(axis=1).any():
+                continue
+            way, names = _way(point, centre), taken[n:, None]
+            if not ((way > names[..., :2]) & (way < names[..., 2:])).all(axis=2).any():
                 return np.asarray(centre)
     return None
+
+
+def _way(point: FloatArray, centre: FloatArray) -> FloatArray:
+    return np.asarray(point + np.linspace(0, 1, 24)[:, None] * (centre - point))
 
 
 def _size(text: Any, unit: float) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,7 @@ _KINDS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of one instance, radius and delta: (G, R) and (G, R, K) tables.
-
-    limit   the budget; None if there was none
-    """
+    """Runs of one instance, radius and delta: (G, R) and (G, R, K) tables."""
 
     goals: list[str]
     arms: list[str]
@@ -39,7 +37,6 @@ class Runs:
     stopped: BoolArray
     answer: BoolArray
     pulls: IntArray
-    limit: int | None
     delta: float | None
     radius: str
     rule: str
@@ -53,6 +50,11 @@ class Runs:
     def times(self, g: int) -> FloatArray:
         """(R,) sorted stopping times of goal g, inf for runs that ran out of budget."""
         return np.sort(np.where(self.stopped[g], self.time[g], np.inf))
+
+    def quantile(self, g: int, q: float) -> float:
+        """The smallest time by which a share q of all runs has stopped; inf beyond the budget."""
+        ordered = self.times(g)
+        return float(ordered[max(math.ceil(q * len(ordered) - 1e-9), 1) - 1])
 
 
 def one_setting(runs: Any) -> xr.Dataset:
@@ -92,21 +94,20 @@ def read(runs: Any) -> Runs:
         return Runs(
             [str(setting.goals[0])], list(setting.bandit.arms), np.array([[runs.stopping_time]]),
             np.array([[runs.stopped]]), runs.answer[None, None], runs.pulls[None, None],
-            setting.max_samples, setting.delta, repr(setting.radius), repr(setting.rule),
+            setting.delta, repr(setting.radius), repr(setting.rule),
             runs.guarantee,
         )  # fmt: skip
     one = one_setting(runs)
     R, G = one.sizes["replication"], one.sizes["goal"]
     names = [str(name) for name in one.arm.values] if "arm" in one.coords else []
     nothing = np.zeros((G, R, len(names)))
-    limit = int(one.attrs.get("max_samples", -1))
     delta = _said(one, "delta")
     return Runs(
         [str(goal) for goal in one.goal.values], names, one.stopping_time.values,
         one.stopped.values.astype(bool),
         (one.answer.values if "answer" in one else nothing).astype(bool),
         one.pulls.values if "pulls" in one else nothing.astype(np.int64),
-        None if limit < 0 else limit, None if delta is None else float(delta),
+        None if delta is None else float(delta),
         str(_said(one, "radius") or ""), str(one.attrs.get("rule", "")),
         str(_said(one, "guarantee") or ""),
     )  # fmt: skip

@@ -117,7 +117,7 @@ def _violin(axes: Axes, table: Runs, g: int, color: str) -> None:
     else:  # too few for a density: the runs themselves
         axes.plot(stopped, np.full(len(stopped), g), "o", ms=5, mfc="white", mec=color, zorder=3)
     if len(stopped):
-        low, middle, high = (_quantile(times, q) for q in (0.25, 0.5, 0.75))
+        low, middle, high = (table.quantile(g, q) for q in (0.25, 0.5, 0.75))
         if np.isfinite(high) and R > 1:
             axes.hlines(g, low, high, color="black", lw=4, zorder=4)
         if np.isfinite(middle):
@@ -135,11 +135,6 @@ def _tint(color: str) -> tuple[float, ...]:
     from matplotlib.colors import to_rgb
 
     return tuple(0.35 * part + 0.65 for part in to_rgb(color))
-
-
-def _quantile(ordered: FloatArray, q: float) -> float:
-    """The smallest time by which a share q of all runs has stopped; inf beyond the budget."""
-    return float(ordered[max(int(np.ceil(q * len(ordered) - 1e-9)), 1) - 1])
 
 
 def _density(values: FloatArray) -> tuple[FloatArray, FloatArray]:

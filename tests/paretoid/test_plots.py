@@ -246,6 +246,24 @@ def test_each_name_is_anchored_at_its_own_point():
         assert tuple(text.xy) == tuple(COV.means[COV.arms.index(text.get_text()), [0, 2]])
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3, 7])
+def test_no_way_from_a_point_to_its_name_crosses_another_name(seed):
+    """A crowd of fourteen: some names must go far from their points."""
+    means = np.vstack([0.35 * np.random.default_rng(seed).normal(size=(14, 2)), [[-2, -2], [2, 2]]])
+    axes = plots.front(pt.GaussianBandit(means, arms=[f"strategy no. {i}" for i in range(16)]))
+    texts = names_in(axes)
+    found = boxes(texts)
+    assert not any(overlaps(a, b) for a, b in itertools.combinations(found, 2))
+    for i, text in enumerate(texts):
+        start = axes.transData.transform(text.xy)
+        way = (
+            start + np.linspace(0, 1, 200)[:, None] * (found[i, :2] + found[i, 2:] - 2 * start) / 2
+        )
+        for j in range(len(texts)):
+            inside = (way > found[j, :2] + 1) & (way < found[j, 2:] - 1)
+            assert j == i or not inside.all(axis=1).any()
+
+
 def test_fifty_long_names_become_numbers_with_a_key():
     rng = np.random.default_rng(0)
     arms = [f"a strategy with a rather long name, number {i}" for i in range(50)]
@@ -785,6 +803,14 @@ def test_a_forest_holds_posterior_intervals_and_published_means(fitted):
     assert names == list(trial.arms)
     said = " ".join(panels[0].get_figure().get_supxlabel().split())
     assert "n = 80 is assumed in 44 of 60 cells" in said
+
+
+def test_what_a_figure_rests_on_is_said_once_however_many_panels_say_it(fitted):
+    left, right = Figure(figsize=(14, 6), layout="constrained").subplots(1, 2)
+    plots.pareto_probability(fitted, ax=left)
+    plots.pareto_probability(fitted, ax=right)
+    said = " ".join(left.get_figure().get_supxlabel().split())
+    assert said.count("n = 80 is assumed in 44 of 60 cells") == 1
 
 
 def test_pareto_probability_draws_shares_from_a_fit_or_as_given(fitted):
