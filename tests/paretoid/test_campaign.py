@@ -227,7 +227,10 @@ def test_tiles_cover_every_missing_run_once(seconds, monkeypatch):
     assert (count == 1).all()
 
 
-def test_results_open_lazily_with_and_without_dask(tmp_path, monkeypatch, small_tiles):
+@pytest.mark.parametrize("seconds", [2e-3, 10.0])
+def test_results_open_lazily_with_and_without_dask(tmp_path, monkeypatch, seconds):
+    monkeypatch.setattr(tiles, "_LONGEST", seconds)
+    monkeypatch.setattr(tiles, "_SHORTEST", seconds)  # 10: parts of a tile are read
     whole = campaign().run(tmp_path).compute()
     lazy = pt.open_campaign(tmp_path)
     assert all(lazy[name].chunks is not None for name in ("pulls", "answer", "stopping_time"))
