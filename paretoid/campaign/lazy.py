@@ -15,7 +15,7 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from paretoid.campaign.results import RUNS, VARIABLES
-from paretoid.campaign.store import read_chunk
+from paretoid.campaign.store import read_variable
 from paretoid.campaign.tiles import Tile
 
 
@@ -54,12 +54,15 @@ class Stored(BackendArray):
             q, d = np.flatnonzero(radii == tile.radius), np.flatnonzero(deltas == tile.delta)
             if not (len(to_i) and len(to_r) and len(q) and len(d)):
                 continue
-            for position, g in enumerate(self.streams[tile.stream]):
-                for at in np.flatnonzero(goals == g):
-                    values = read_chunk(path)[self.name][position][np.ix_(from_i, from_r)]
-                    if arms:
-                        values = values[..., arms[0]]
-                    result[to_i[:, None], q[0], d[0], at, to_r] = values
+            here = [
+                (position, int(at))
+                for position, g in enumerate(self.streams[tile.stream])
+                for at in np.flatnonzero(goals == g)
+            ]
+            values = read_variable(path, self.name) if here else np.zeros(0)
+            for position, at in here:
+                part = values[position][np.ix_(from_i, from_r)]
+                result[to_i[:, None], q[0], d[0], at, to_r] = part[..., arms[0]] if arms else part
         return result.reshape([len(w) for w, k in zip(wanted, key, strict=True)
                                if isinstance(k, slice)])  # fmt: skip
 

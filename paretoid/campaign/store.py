@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paretoid._compile import kernel_digest
 from paretoid._program import State
@@ -310,22 +311,27 @@ def _verified(path: Path) -> bytes | None:
     return data if path.stem.endswith(f"-{_digest(data)}") else None
 
 
-@lru_cache(maxsize=8)
-def read_chunk(path: Path) -> Arrays:
-    """The arrays of a finished tile; a name holds a hash, so what was read once stays true."""
+def read_variable(path: Path, name: str) -> NDArray[Any]:
+    """One variable of a finished tile."""
     import h5py
 
+    _check_once(path)
+    with h5py.File(path, "r", locking=False) as file:
+        return np.asarray(file[name][...].astype(VARIABLES[name][0]))
+
+
+@lru_cache(maxsize=1 << 16)
+def _check_once(path: Path) -> None:
+    """Raise if a chunk is not what its name says; what was right once is not read again."""
     try:
-        data = _verified(path)
+        good = _verified(path) is not None
     except FileNotFoundError:
-        data = None
-    if data is None:
+        good = False
+    if not good:
         raise ValueError(
             f"{path} is missing or damaged. Run the campaign again with this store: what is "
             f"missing is computed again, with the same numbers."
         )
-    with h5py.File(io.BytesIO(data), "r") as file:
-        return {name: file[name][...].astype(dtype) for name, (dtype, _) in VARIABLES.items()}
 
 
 def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> xr.Dataset:

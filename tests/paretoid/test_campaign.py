@@ -108,12 +108,12 @@ def test_each_cell_is_what_simulate_gives():
 
 
 def test_executors_stores_tiles_and_slices_change_nothing(tmp_path, small_tiles):
-    whole = campaign().run(executor=Immediate())
-    assert len(list(tiles.cut(campaign(), [], 2))) > 40
+    whole = campaign(3).run(executor=Immediate())
+    assert len(list(tiles.cut(campaign(3), [], 2))) > 20
     with ThreadPoolExecutor(2) as threads:
-        xr.testing.assert_identical(whole, campaign().run(executor=threads))
+        xr.testing.assert_identical(whole, campaign(3).run(executor=threads))
     with ProcessPoolExecutor(2) as processes:
-        stored = campaign().run(tmp_path / "store", executor=processes)
+        stored = campaign(3).run(tmp_path / "store", executor=processes)
     xr.testing.assert_identical(whole, stored.compute())
     xr.testing.assert_identical(whole, pt.open_campaign(tmp_path / "store").compute())
     assert not list((tmp_path / "store").rglob("*.draft"))
@@ -231,7 +231,7 @@ def test_tiles_cover_every_missing_run_once(seconds, monkeypatch):
 def test_results_open_lazily_with_and_without_dask(tmp_path, monkeypatch, seconds):
     monkeypatch.setattr(tiles, "_LONGEST", seconds)
     monkeypatch.setattr(tiles, "_SHORTEST", seconds)  # 10: parts of a tile are read
-    whole = campaign().run(tmp_path).compute()
+    whole = campaign(deltas=0.1).run(tmp_path).compute()
     lazy = pt.open_campaign(tmp_path)
     assert all(lazy[name].chunks is not None for name in ("pulls", "answer", "stopping_time"))
     monkeypatch.setitem(sys.modules, "dask", None)

@@ -177,7 +177,7 @@ def test_a_damaged_chunk_is_noticed_and_computed_again(tmp_path, damage, monkeyp
     data[len(data) // 2] ^= 1
     new = {"truncated": data[: len(data) // 2], "flipped": data, "empty": b""}[damage]
     path.write_bytes(bytes(new))
-    store.read_chunk.cache_clear()
+    store._check_once.cache_clear()
     with pytest.raises(ValueError, match=f"{path.name} is missing or damaged"):
         pt.open_campaign(tmp_path).compute()
     with pytest.warns(UserWarning, match="is damaged"):
