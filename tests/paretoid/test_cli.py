@@ -58,7 +58,7 @@ def test_help_loads_nothing_heavy():
         "import sys\nfrom paretoid.cli import main\n"
         "try: main(['plan', '--help'])\nexcept SystemExit: pass\n"
         "print([m for m in ('numba', 'xarray', 'pandas', 'scipy', 'pymc', 'arviz', 'matplotlib',"
-        "'sympy', 'dask', 'distributed', 'rich', 'validation') if m in sys.modules])"
+        "'sympy', 'dask', 'distributed', 'validation') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.splitlines()[-1] == "[]", result.stderr
