@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -87,6 +88,19 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     end = words.index("--") if "--" in words else len(words)
     debug = "--debug" in words[:end]
     words = [word for word in words[:end] if word != "--debug"] + words[end:]
+
+    def warned(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if debug or issubclass(category, UserWarning):  # others are between programmers
+            note(str(message))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = warned
+        _run(words, debug)
+    raise SystemExit(0)
+
+
+def _run(words: list[str], debug: bool) -> None:
+    """The command, and one sentence about how it failed."""
     try:
         # Click's help is never narrower than 50 columns unless told so.
         app(words, prog_name="paretoid", terminal_width=width() if width() < 52 else None)
@@ -98,7 +112,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if debug:
             traceback.print_exc()
         raise SystemExit(_explain(error, debug)) from None
-    raise SystemExit(0)
 
 
 def _explain(error: Exception, debug: bool) -> int:

@@ -34,11 +34,10 @@ def say(text: str = "") -> None:
     """Print to stdout. A reader that has left (`| head`) is no error."""
     try:
         print(_harmless(text, sys.stdout.isatty()), flush=True)
+    except BrokenPipeError:
+        pass
     except OSError as error:
-        # What is still in the buffer must go somewhere when Python ends, or it complains.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise ValueError(f"stdout cannot be written to: {error.strerror}.") from None
+        raise ValueError(f"stdout cannot be written to: {error.strerror}.") from None
 
 
 def _harmless(text: str, styled: bool) -> str:

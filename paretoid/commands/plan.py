@@ -18,7 +18,7 @@ from paretoid.commands.options import (
     names_and_files,
     numbers,
 )
-from paretoid.commands.output import check_folder, note, say, shows_progress, width
+from paretoid.commands.output import check_folder, note, say, say_json, shows_progress, width
 
 if TYPE_CHECKING:
     from paretoid.estimation import TrialSummary
@@ -128,7 +128,7 @@ def plan(
         )
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:
-        say(report.as_json(fitted, shares, planned))
+        say_json(report.as_dict(fitted, shares, planned))
     else:
         say(report.as_text(fitted, shares, planned, width()))
 
