@@ -10,10 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from paretoid.commands.output import say, say_json
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run a real adaptive experiment: place subjects, record outcomes, keep a log.",
+    help="Run a real adaptive experiment, with a log of all of it.",
 )
 
 Ledger = Annotated[Path, typer.Argument(metavar="TRIAL.DB", help="The ledger of the trial.")]
@@ -246,11 +248,7 @@ def _confirm(question: str, yes: bool, json: bool) -> None:
 
 
 def _show(result: dict[str, Any], lines: list[str], as_json: bool) -> None:
-    import json
-
     if as_json:
-        typer.echo(json.dumps(result, ensure_ascii=False))
-        return
-    for line in lines:
-        typer.echo(line)
-    typer.echo(f"head {result['head']}")
+        say_json(result)
+    else:
+        say("\n".join([*lines, f"head {result['head']}"]))
