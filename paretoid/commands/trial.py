@@ -65,7 +65,13 @@ def new(
         masked, key = mask(checked.to_dict())
         checked = Design.from_dict(masked)
         key.save(blind)  # first: a masked trial without its key would be lost
-    with Explorer.from_design(checked, ledger, author=author) as explorer:
+    try:
+        created = Explorer.from_design(checked, ledger, author=author)
+    except BaseException:
+        if blind is not None:  # the key of a trial that never was
+            blind.unlink(missing_ok=True)
+        raise
+    with created as explorer:
         result = {"design": checked.to_dict(), "head": explorer.head}
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]

@@ -12,6 +12,7 @@ import pytest
 
 import paretoid as pt
 from paretoid.explorer import Design, LedgerError, session
+from paretoid.explorer.state import State
 
 ARMS = list("ABCDE")
 MEANS = {"A": [3.0, 0.0], "B": [0.0, 3.0], "C": [2.0, 2.0], "D": [-4.0, -5.0], "E": [-5.0, -4.0]}
@@ -209,16 +210,25 @@ def test_a_verdict_that_makes_no_sense_is_refused(tmp_path, body):
 
 def test_the_state_of_every_rule_survives_a_snapshot(tmp_path, monkeypatch):
     monkeypatch.setattr(session, "_SNAPSHOT", 20)
+    seen = set()
     for rule in (ELIMINATION, TURNS, pt.APE(pull="both")):
         path = tmp_path / f"{type(rule).__name__}.db"
         with trial(rule, ledger=path) as explorer:
-            for _ in range(12):
-                if not all(explorer.answers.values()):
-                    tell(explorer, explorer.ask(7))
+            for _ in range(8):
+                tell(explorer, explorer.ask(7))
+            explorer.override(explorer.ask(), "B", reason="allergy")
+            explorer.tell("C", [None, "missing"], id="walk-in", unplanned=True)
             assert explorer._ledger.snapshot() is not None
-            state = explorer._current().to_bytes()
+            live = explorer._current()
+            state = live.to_bytes()
+            copy = vars(State.from_bytes(state))
+            for name, value in vars(live).items():  # all of it, not only what it writes
+                if name != "design":
+                    assert repr(copy[name]) == repr(value)  # NaN differs from itself
+            seen |= {"queue" * bool(live.queue), "ends" * bool(live.ends), *live.standing.dropped}
         with pt.Explorer.open(path) as again:
             assert again._current().to_bytes() == state == again.replay().to_bytes()
+    assert {"queue", "ends", 3, 4} <= seen
 
 
 # -- status ----------------------------------------------------------------------------------------

@@ -200,6 +200,7 @@ class Twin(RuleBasedStateMachine):
         self.due = {}  # arm to its row, of the round that is open
         self.open = {}  # allocation to what has not arrived of it
         self.over = self.apart = False
+        self.left = 0  # subjects so far
 
     def more(self):
         return self.explorer is not None and not self.over and not self.open
@@ -241,6 +242,7 @@ class Twin(RuleBasedStateMachine):
             self.over = self.over or self.time >= len(self.engine.arms)
 
     def leave(self, allocation):
+        self.left += 1
         missing = dict.fromkeys(self.open.pop(allocation), "missing")
         if self.rng.random() < 0.5:
             self.explorer.tell(allocation, "missing")
@@ -249,7 +251,7 @@ class Twin(RuleBasedStateMachine):
                 self.explorer.tell(allocation, {name: "missing"})
 
     @precondition(lambda self: self.more())
-    @rule(n=st.integers(1, 60))
+    @rule(n=st.integers(1, 20))
     def one_at_a_time(self, n):
         for _ in range(n):
             if not self.more():
@@ -257,6 +259,11 @@ class Twin(RuleBasedStateMachine):
             self.ask()
             for allocation in list(self.open):
                 self.arrive(allocation, dict(self.open[allocation]))
+
+    @precondition(lambda self: self.more() and self.left >= 4)
+    @rule()
+    def to_the_end(self):
+        self.one_at_a_time(len(self.rows))
 
     @precondition(lambda self: self.more())
     @rule()
@@ -329,7 +336,8 @@ def test_late_lost_and_reopened_rounds_are_the_engines(case):
         Each,
         settings=settings(
             deadline=None,
-            max_examples=15,
+            derandomize=True,  # so that how deep it goes is the same every time
+            max_examples=20,
             stateful_step_count=25,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         ),

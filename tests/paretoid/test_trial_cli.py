@@ -288,6 +288,9 @@ def test_a_blind_trial_holds_no_names_and_its_key_is_for_its_owner_only(trial, t
     with pytest.raises(ValueError, match="exists already"):
         trial("new", "design.toml", "u.db", "--blind", "key.json")
     assert not (tmp_path / "u.db").exists()
+    with pytest.raises(ValueError, match="cannot be created"):
+        trial("new", "design.toml", "nowhere/u.db", "--blind", "other.json")
+    assert not (tmp_path / "other.json").exists()
 
 
 def test_masks_are_in_random_order_and_scales_follow_their_arms():
