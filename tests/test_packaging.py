@@ -28,9 +28,9 @@ DATA = [
 ]  # fmt: skip
 TOP = {
     "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "SECURITY.md",
-    "pyproject.toml", "PKG-INFO", ".gitignore", "tests", "examples", *PACKAGES,
+    "pyproject.toml", "PKG-INFO", ".gitignore", ".ci", "tests", "examples", *PACKAGES,
 }  # fmt: skip
-# At the top of a clone there is also .ci, whatever git and editors keep in dot files, and what
+# At the top of a clone there is also whatever git and editors keep in dot files, and what
 # .gitignore lists.
 IGNORED = {"build", "dist"}
 
