@@ -225,16 +225,18 @@ class Twin(RuleBasedStateMachine):
         assert len({a.arm for a in self.open}) == len(self.open)
 
     def arrive(self, allocation, values):
-        self.explorer.tell(allocation, values)
-        last = list(self.explorer.rows())[-1][3]
-        if last in ("settled", "stopped") and len(values) < len(self.open[allocation]):
-            self.over = self.apart = True  # one endpoint sufficed, which the engine never sees
+        self.tell(allocation, values, part=len(values) < len(self.open[allocation]))
         for name in values:
             del self.open[allocation][name]
         if not self.open[allocation]:
             del self.open[allocation]
             del self.due[self.bandit.arms.index(allocation.arm)]
             self.round_over()
+
+    def tell(self, allocation, values, part):
+        self.explorer.tell(allocation, values)
+        if part and list(self.explorer.rows())[-1][3] in ("settled", "stopped"):
+            self.over = self.apart = True  # one endpoint sufficed, which the engine never sees
 
     def round_over(self):
         if not self.due:
@@ -247,8 +249,8 @@ class Twin(RuleBasedStateMachine):
         if self.rng.random() < 0.5:
             self.explorer.tell(allocation, "missing")
         else:
-            for name in missing:
-                self.explorer.tell(allocation, {name: "missing"})
+            for at, name in enumerate(missing, start=1):
+                self.tell(allocation, {name: "missing"}, part=at < len(missing))
 
     @precondition(lambda self: self.more())
     @rule(n=st.integers(1, 20))
