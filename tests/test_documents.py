@@ -38,7 +38,6 @@ ELSEWHERE = {
     "pip install . && paretoid plan": ".ci/run",
     "pip install '.[test]' && pytest": ".ci/run",
     "python examples/make_notebooks.py notebooks": "tests/test_notebooks.py",
-    "python examples/make_notebooks.py notebooks --execute": "by hand: it needs a Jupyter kernel",
     "python examples/make_reference.py reference": "tests/test_reference.py",
     "python examples/make_figure.py": "test_the_figure_can_be_made_again",
 }

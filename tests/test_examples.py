@@ -20,7 +20,12 @@ PROMISES = {
     "ten_lines": [r"answer=\['A', 'B', 'C'\], proved", r"wrong answers: 0 of 2000"],
     "plan_covboost": [r"BNT/BNT \+ BNT +1\.0", r"participants for 90% assurance"],
     "compare_radii_and_rules": [r"union='none'\) +heuristic", r"RoundRobin\(\) +proved"],
-    "certify_your_own": [r"naive, .*REJECTED", r"fixed_design, .*certified", "test_my_.* passed"],
+    "certify_your_own": [
+        r"naive, ParetoSet\(eps1=0\): REJECTED",
+        r"fixed_design, ParetoSet\(eps1=0\): certified",
+        r"paretoid, ParetoSet\(eps1=0\): certified",
+        r"test_my_algorithm passed",
+    ],
     "live_trial": [r"ParetoSet\(eps1=0\): m1273, ChAd", r"log verified"],
     "campaign_on_dask": [r"wrong answers: 0 of 320", r"as on threads: True"],
 }
