@@ -17,7 +17,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,10 +30,15 @@ class Interrupted(Exception):  # noqa: N818 - no error, the user asked for it
     """Ctrl-C, with a sentence about what was kept; `paretoid.cli.main` prints it."""
 
 
+def _terminal(stream: TextIO | None) -> bool:
+    """Is it a terminal? A stream that the caller has closed (>&-) is None."""
+    return stream is not None and stream.isatty()
+
+
 def say(text: str = "") -> None:
     """Print to stdout. A reader that has left (`| head`) is no error."""
     try:
-        print(_harmless(text, sys.stdout.isatty()), flush=True)
+        print(_harmless(text, _terminal(sys.stdout)), flush=True)
     except BrokenPipeError:
         pass
     except OSError as error:
@@ -48,10 +53,10 @@ def _harmless(text: str, styled: bool) -> str:
 
 def note(text: str, quiet: bool = False) -> None:
     """A line about progress or a mistake, on stderr; folded between words on a terminal."""
-    if quiet:
+    if quiet or sys.stderr is None:
         return
     lines = _harmless(f"paretoid: {text}", False).split("\n")
-    if sys.stderr.isatty():
+    if _terminal(sys.stderr):
         fold = textwrap.TextWrapper(width(), break_long_words=False, break_on_hyphens=False)
         lines = [part for line in lines for part in fold.wrap(line) or [""]]
     print("\n".join(lines), file=sys.stderr, flush=True)
@@ -59,7 +64,7 @@ def note(text: str, quiet: bool = False) -> None:
 
 def shows_progress(quiet: bool) -> bool:
     """Is somebody looking at stderr who wants a bar?"""
-    return not quiet and sys.stderr.isatty()
+    return not quiet and _terminal(sys.stderr)
 
 
 def plain(value: Any) -> Any:
@@ -94,7 +99,7 @@ def say_json(data: Any) -> None:
 
 def width(default: int = 80) -> int:
     """Columns of the terminal, or of the variable COLUMNS; `default` in a pipe."""
-    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    known = _terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdigit()
     return max(shutil.get_terminal_size().columns, _NARROWEST) if known else default
 
 
@@ -122,7 +127,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     from rich.console import Console
     from rich.table import Table
 
-    terminal = sys.stdout.isatty()
+    terminal = _terminal(sys.stdout)
     colour = terminal and not os.environ.get("NO_COLOR")
     console = Console(
         width=room, color_system="auto" if colour else None, highlight=False, markup=False,

@@ -28,7 +28,6 @@ from paretoid.commands.output import (
     number,
     say,
     say_json,
-    shows_progress,
     table,
     wrap,
     write,
@@ -109,7 +108,7 @@ def simulate(
     )  # fmt: skip
     try:
         with _executor(threads, scheduler) as executor:
-            found = campaign.run(store, executor=executor, progress=shows_progress(quiet))
+            found = campaign.run(store, executor=executor, progress=not quiet)
     except KeyboardInterrupt as stopped:
         raise Interrupted(" ".join(getattr(stopped, "__notes__", []))) from None
     except pt.CampaignError as error:

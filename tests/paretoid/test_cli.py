@@ -223,6 +223,12 @@ def test_output_may_be_piped_into_head(doses):
             assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_closed_streams_are_no_mistake():
+    assert process("paretoid datasets >&- 2>&-").returncode == 0
+    result = process("paretoid bounds covbost 2>&-")
+    assert (result.returncode, result.stdout) == (2, "")
+
+
 def test_a_full_disk_is_a_sentence():
     result = process("paretoid datasets > /dev/full")
     assert result.returncode == 2

@@ -51,7 +51,7 @@ def quiet_json(cli, *words):
     def refuse(word):
         raise AssertionError(f"{word} is no JSON")
 
-    code, out, err = cli(*words, "--json")
+    code, out, err = cli(*words, "--json", "--quiet")
     assert (code, err) == (0, "")
     return json.loads(out, parse_constant=refuse)
 
@@ -80,7 +80,7 @@ def test_bounds_of_two_arms_are_those_of_hand_calculation(cli, tmp_path):
 
 
 def test_bounds_write_the_same_numbers_to_every_kind_of_file(cli, doses):
-    words = ["bounds", "doses.csv", "--scale", "1,2", "--k", "1", "--eps1", "0.5,0.25", "-q"]
+    words = ["bounds", "doses.csv", "--scale", "1,2", "--k", "1", "--eps1", "0.5,0.25"]
     found = quiet_json(cli, *words, "--out", "b.json")
     assert json.loads(doses.with_name("b.json").read_text()) == found
     text = cli(*words, "--out", "b.nc")[1]
@@ -96,6 +96,16 @@ def test_bounds_write_the_same_numbers_to_every_kind_of_file(cli, doses):
     # In units of the scales the means are (0, 0), (4, 1), (3, 4.5): "high" leads "low" by 3.5.
     assert found["omega"] == [-3.0, 1.0, 3.5]
     assert found["omega_k"] == 3.5
+
+
+def test_less_is_better_means_the_negated_numbers(cli, doses, tmp_path):
+    (tmp_path / "less.csv").write_text("arm,efficacy,harm\nplacebo,0,0\nlow,4,-2\nhigh,3,-9\n")
+    given = quiet_json(cli, "bounds", "doses.csv", "--scale", "1,2", "--minimize", "harm")
+    negated = quiet_json(cli, "bounds", "less.csv", "--scale", "1,2")
+    upright = quiet_json(cli, "bounds", "doses.csv", "--scale", "1,2")
+    for what in ("optimal", "gaps", "omega", "characteristic_time", "bounds"):
+        assert given[what] == negated[what]
+        assert given[what] != upright[what]
 
 
 def test_bounds_say_only_what_is_proved(cli, doses, tmp_path):
@@ -175,6 +185,12 @@ def test_simulate_compares_radii_and_deltas_and_writes_them(cli, doses):
         assert data.stopping_time.values.ravel().tolist() == [int(r["stopping_time"]) for r in rows]
 
 
+def test_simulate_tells_how_far_it_is_on_stderr(cli, doses):
+    code, _, err = cli("simulate", "doses.csv", "--scale", "1", "-n", "4")
+    assert code == 0
+    assert err.startswith("paretoid: 4/4 runs")
+
+
 def test_a_budget_that_ran_out_is_no_error_and_no_answer(cli):
     words = ["simulate", "covboost", "--max-samples", "100", "-n", "4"]
     (found,) = quiet_json(cli, *words)["results"]
@@ -209,7 +225,7 @@ def test_an_unreachable_scheduler_is_a_sentence(cli, monkeypatch):
 
 
 def test_threads_change_no_number(cli, doses):
-    words = ["simulate", "doses.csv", "--scale", "1", "-n", "40"]
+    words = ["simulate", "doses.csv", "--scale", "1", "-n", "40", "--quiet"]
     assert cli(*words, "--threads", "1") == cli(*words, "--threads", "3") == cli(*words)
 
 
@@ -319,7 +335,7 @@ def test_a_plan_starts_from_a_saved_fit(cli, saved, tmp_path, monkeypatch):
         raise AssertionError("the fit is there already")
 
     monkeypatch.setattr(estimation, "fit", never)
-    words = ["plan", "fit.nc", "--draws", "4", "--max-samples", "300", "--quiet"]
+    words = ["plan", "fit.nc", "--draws", "4", "--max-samples", "300"]
     found = quiet_json(cli, *words)
     assert found["arms"] == list(load_trial("comcov2").arms)
     assert list(found["goals"]) == [
