@@ -32,6 +32,8 @@ from theory.dominance import pareto_set
 
 #: more rows than these are left to `paretoid report --json`, more details to the Dataset
 _ROWS, _DETAILS, _ANSWERS = 2000, 6, 8
+#: goals side by side in a table, which must fit on paper
+_GOALS = 3
 
 
 def campaign_report(stored: Stored, *, command: str = "") -> str:
@@ -82,7 +84,8 @@ def _answers(stored: Stored) -> list[Block]:
         said = f"{len(stored.found):,} settings were run; the tables below sort by any column. "
         goals = zip(methods.labels(stored.goals), stored.goals, strict=True)
         asked = "; ".join(f"{label}: {methods.asked(goal)}" for label, goal in goals)
-        blocks.append(Text(f"{said}Goals. {asked[:1].upper()}{asked[1:]}."))
+        goals_said = f"Goals. {asked[:1].upper()}{asked[1:]}." if len(stored.goals) <= 4 else ""
+        blocks.append(Text(said + goals_said))
     return blocks
 
 
@@ -116,7 +119,10 @@ def _promise(stored: Stored) -> Block:
 def _answer(stored: Stored, each: Summary) -> Answer:
     i, q, d, g = each.at
     about = stored.about
-    mean = f"{'At least ' if each.censored else ''}{count(each.mean[0])} samples on average"
+    mean = f"{'At least ' if each.censored else ''}{count(each.mean[0])} samples on average "
+    mean += f"(95% interval {_ends(each.mean)})"
+    if each.censored == each.runs:
+        mean = f"More than {about['max_samples']:,} samples: no run had its answer by then"
     middle = "beyond the budget" if math.isinf(each.median[0]) else count(each.median[0])
     proved = about["guarantees"][q] == "proved"
     sentences = [
@@ -134,7 +140,7 @@ def _answer(stored: Stored, each: Summary) -> Answer:
     prefix = f"{', '.join(where)}: to" if where else "To"
     return Answer(
         f"{prefix} find {methods.asked(stored.goals[g])}:",
-        f"{mean} (95% interval {_ends(each.mean)})", sentences,
+        mean, sentences,
     )  # fmt: skip
 
 
@@ -173,16 +179,10 @@ def _main_table(stored: Stored) -> Table:
     rows = []
     for each, limits in stored.found[:_ROWS]:
         i, q, d, g = each.at
-        middle = each.median
-        beyond = f"> {limit:,}" if limit is not None else ""
-        median = number(*middle)
-        if math.isinf(middle[0]) or math.isinf(middle[2]):
-            shown = [beyond if math.isinf(x) else count(x) for x in middle]
-            median = Cell(shown[0], f"{shown[1]} to {shown[2]}", middle[0])
         row = [
             Cell(stored.radius(q)),
             _level(stored, q, d), Cell(labels[g]),
-            number(*each.mean, least=each.censored > 0), median, percent(*each.error),
+            number(*each.mean, least=each.censored > 0), _median(each, limit), percent(*each.error),
             Cell(f"{each.censored:,}", "" if not each.censored else
                  f"{100 * each.late[1]:.1f} to {100 * each.late[2]:.1f}%", each.censored),
             *(number(getattr(limits, key)) for key in columns),
@@ -205,6 +205,15 @@ def _main_table(stored: Stored) -> Table:
         note += "about that setting. " + " ".join(WORDS[key][1] for key in columns)
     size = stored.runs.sizes["replication"]
     return Table(f"One row per setting, {size:,} runs each", heads, rows, note)
+
+
+def _median(each: Summary, limit: int | None) -> Cell:
+    """The median, where it may lie beyond the budget."""
+    if limit is None or not math.isinf(max(each.median)):
+        return number(*each.median)
+    shown = [f"> {limit:,}" if math.isinf(x) else count(x) for x in each.median]
+    ends = "" if math.isnan(each.median[1]) else f"{shown[1]} to {shown[2]}"
+    return Cell(shown[0], ends if shown[1] != shown[2] else "", each.median[0])
 
 
 def _level(stored: Stored, q: int, d: int) -> Cell:
@@ -269,27 +278,32 @@ def _left_out(stored: Stored, what: str) -> list[Block]:
 
 
 def _arms(stored: Stored) -> list[Block]:
-    about = stored.about
     labels = methods.labels(stored.goals)
     blocks: list[Block] = []
     for at in _places(stored):
         here = [each for each, _ in stored.found if each.at[:3] == at]
-        optimal = pareto_set(stored.oriented(at[0]))
-        rows = []
-        for a, arm in enumerate(about["arms"]):
-            row = [Cell(arm), Cell("yes" if optimal[a] else "no")]
-            for each in here:
-                share = percent_of(int(each.returned[a]), each.runs)
-                row += [plus_minus(float(each.pulls[a]), float(each.pulls_error[a])), share]
-            rows.append(row)
-        heads = ["arm", "truly optimal"]
-        for each in here:
-            heads += [f"{labels[each.at[3]]}: mean samples", f"{labels[each.at[3]]}: returned"]
-        blocks.append(Table(f"Arms: {_title(stored, at)}", heads, rows,
-                            "Mean samples ± standard error; shares of all runs with 95% "
-                            "intervals."))  # fmt: skip
+        parts = [here[g : g + _GOALS] for g in range(0, len(here), _GOALS)]
+        blocks += [_arm_table(stored, part, labels, at) for part in parts]
         blocks.append(_answer_table(stored, here, labels, at))
     return [*blocks, *_left_out(stored, "Arms")]
+
+
+def _arm_table(
+    stored: Stored, here: list[Summary], labels: list[str], at: tuple[int, int, int]
+) -> Table:
+    optimal = pareto_set(stored.oriented(at[0]))
+    rows = []
+    for a, arm in enumerate(stored.about["arms"]):
+        row = [Cell(arm), Cell("yes" if optimal[a] else "no")]
+        for each in here:
+            share = percent_of(int(each.returned[a]), each.runs)
+            row += [plus_minus(float(each.pulls[a]), float(each.pulls_error[a])), share]
+        rows.append(row)
+    heads = ["arm", "truly optimal"]
+    for each in here:
+        heads += [f"{labels[each.at[3]]}: mean samples", f"{labels[each.at[3]]}: returned"]
+    note = "Mean samples ± standard error; shares of all runs with 95% intervals."
+    return Table(f"Arms: {_title(stored, at)}", heads, rows, note)
 
 
 def percent_of(part: int, whole: int) -> Cell:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 #: a curve of more runs looks the same and makes the page heavy
 _RUNS = 1000
-_GOALS = 8
+_GOALS, _ARMS = 8, 40
 
 
 def setting_pictures(
@@ -31,6 +31,8 @@ def setting_pictures(
             found.append(picture(
                 stops, f"stops-{number}", f"Share of runs that have stopped: {title}{part}."
             ))  # fmt: skip
+            if few.sizes["arm"] > _ARMS:  # the table says it, and sorts
+                continue
             height = 1.6 + few.sizes["arm"] * max(0.25, 0.12 * few.sizes["goal"])
             spent = plots.pulls(few, ax=new_axes(height, names=[str(a) for a in few.arm.values]))
             found.append(picture(spent, f"pulls-{number}", f"Samples per arm: {title}{part}."))

@@ -35,7 +35,7 @@ class Summary:
     runs, censored  how many; those whose budget ran out
     wrong           runs that stopped with a wrong answer: the guarantee bounds their share of all
     mean            of the samples drawn; where runs are censored, less than it would have been
-    median          inf: at least half of the runs are censored
+    median          inf: at least half of the runs are censored; below 6 runs it has no interval
     error, late     share of wrong and of censored runs
     answers         (mask, how often) of the stopped runs, most frequent first
     returned        (K,) how many runs returned each arm
@@ -102,7 +102,7 @@ class _Tally:
         return Summary(
             at, runs, censored, self.wrong,
             mean_interval(float(time.sum()), float(((time - centre) ** 2).sum()), runs),
-            quantile_interval(np.where(stopped, time, math.inf), 0.5),
+            _median(np.where(stopped, time, math.inf)),
             _share(self.wrong, runs), _share(censored, runs),
             [(self._mask(row), often) for row, often in self.answers.most_common()],
             self.returned, self.mean, error,
@@ -111,6 +111,11 @@ class _Tally:
     def _mask(self, row: bytes) -> tuple[bool, ...]:
         bits = np.unpackbits(np.frombuffer(row, dtype=np.uint8), count=self.arms)
         return tuple(bool(bit) for bit in bits)
+
+
+def _median(times: FloatArray) -> Interval:
+    middle, low, high = quantile_interval(times, 0.5)
+    return (middle, low, high) if low > 0 else (middle, math.nan, math.nan)
 
 
 def _share(count: int, total: int) -> Interval:

@@ -168,6 +168,22 @@ def test_a_broken_promise_is_a_warning(stored, monkeypatch):
     assert "The radius is heuristic" in html
 
 
+def test_few_runs_and_runs_without_an_end_are_said_so(tmp_path):
+    bandit = pt.GaussianBandit([[0.0, 1.0], [0.0, 1.0], [1.0, 0.5]])  # a tie: it never ends
+    goals = [pt.ParetoSet(), *(pt.Cover(eps2=eps) for eps in (3.0, 4.0, 5.0))]
+    pt.Campaign(bandit, goals, replications=5, max_samples=600).run(tmp_path)
+    stored = read_store(tmp_path)
+    never, ended = stored.found[0][0], stored.found[1][0]
+    assert never.censored == 5
+    assert never.median[0] == math.inf
+    assert ended.censored == 0
+    assert math.isnan(ended.median[1])  # five runs: P(all on one side) = 2/32 is more than 5%
+    html = campaign_report(stored)
+    assert "More than 600 samples: no run had its answer by then" in html
+    assert "(95% interval unknown); 5 runs." in html
+    assert html.count('<p class="caption" id="arms-') == 3  # four goals in two tables; answers
+
+
 @pytest.fixture
 def run(capsys):
     """The command; returns its exit code, stdout and stderr."""

@@ -155,6 +155,8 @@ def test_numbers_of_the_plan_stand_in_the_report(nasty_plan, html):
         assert cells[2].startswith(f"{float(each.plug_in_stopping_time.mean()):,.0f} ")
         assert cells[3].startswith(f"{float(each.censored):.1%}")
         assert cells[4].startswith(f"{float(each.error_rate):.1%}")
+        ends = f"{ordered[31]:,.0f} to {high.replace('>', 'more than')}"
+        assert f"{needed:,.0f} participants (95% interval {ends})" in page.under("p")
     arms = page.rows("P(optimal)")
     for i, row in enumerate(arms):
         assert row[1].startswith(f"{100 * float(shares.optimal[i]):.0f}"[:1])
