@@ -64,8 +64,11 @@ def main(arguments: list[str]) -> None:
     import jinja2
     import pdoc
 
+    from paretoid.estimation.compat import import_pymc
+
     if len(arguments) != 1:
         sys.exit("usage: python examples/make_reference.py DIRECTORY")
+    import_pymc()  # quietly: what third parties say of themselves is no warning of ours
     filters = pdoc.render.env.filters
     plain = filters["to_markdown"]
 
