@@ -197,7 +197,7 @@ def _shares(answer: xr.DataArray) -> dict[str, float]:
 
 def _text(data: dict[str, Any]) -> str:
     results, runs = data["results"], data["replications"]
-    lines = [wrap(f"{len(data['arms'])} arms, {runs} simulated experiments, {data['rule']}, seed "
+    lines = [wrap(f"{len(data['arms'])} arms, {runs:,} simulated experiments, {data['rule']}, seed "
                   f"{data['seed']}")]  # fmt: skip
     if data["max_samples"] >= 0:
         lines.append(wrap(f"at most {data['max_samples']:,} samples each: where the budget ran "
@@ -211,16 +211,15 @@ def _text(data: dict[str, Any]) -> str:
     for each in results:
         q = each["quantiles"]
         low, high = each["wrong_95"]
-        lines += [
-            "",
-            each["goal"],
+        facts = [
             f"  samples  {_mean(each)} on average",
             f"           {number(q['0.05'])} to {number(q['0.95'])} in 90% of runs",
-            f"  wrong    {each['wrong']} of {runs} (95%: {low:.1%} to {high:.1%})",
+            f"  wrong    {each['wrong']:,} of {runs:,} (95%: {low:.1%} to {high:.1%})",
         ]
         if each["unfinished"]:
-            lines.append(f"  budget   ran out in {each['unfinished']} of {runs}")
-        lines += [f"  {share:6.1%}  {arm}" for arm, share in each["returned"].items()]
+            facts.append(f"  budget   ran out in {each['unfinished']:,} of {runs:,}")
+        facts += [f"  {share:6.1%}  {arm}" for arm, share in each["returned"].items()]
+        lines += ["", wrap(each["goal"], "  "), *(wrap(fact, " " * 11) for fact in facts)]
     return "\n".join(lines)
 
 

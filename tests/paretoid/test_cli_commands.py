@@ -160,6 +160,22 @@ def test_simulate_is_the_library_s_simulate(cli, doses):
         assert sum(each["mean_pulls"].values()) == pytest.approx(each["mean_samples"])
 
 
+def test_simulate_fits_a_narrow_terminal_and_cuts_nothing(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    long = "an arm whose name is longer than the terminal"
+    (tmp_path / "x.csv").write_text(f"arm,a,b\n{long},1e3,0\nB,0,1e3\n")
+    words = ["simulate", "x.csv", "--scale", "1", "-n", "10000", "--goal",
+             "cover:eps1=(0.123456, 0.123457),eps2=(0.123456, 0.123457)", "--quiet"]  # fmt: skip
+    for more in ([], ["--radius", "mixture", "--radius", "unknown-scale:rho=12345.678"]):
+        code, out, _ = cli(*words, *more)
+        assert code == 0
+        assert max(map(len, out.splitlines())) <= 40
+        flat = " ".join(out.split())
+        assert "Cover(eps1=(0.123456, 0.123457), eps2=(0.123456, 0.123457))" in flat
+        assert "10,000" in flat
+        assert more or long in flat
+
+
 def test_simulate_compares_radii_and_deltas_and_writes_them(cli, doses):
     words = ["simulate", "doses.csv", "--scale", "1", "--radius", "mixture", "--radius",
              "kaufmann-koolen:calibration=approximate,union=none", "--delta", "0.1", "--delta",
