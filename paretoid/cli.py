@@ -32,8 +32,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Find the Pareto-optimal arms of a noisy multi-objective experiment, with a guarantee.",
     epilog="Results go to stdout, progress to stderr. Exit codes: 0 fine, 1 a check failed, 2 bad "
-    "input, 130 interrupted. `paretoid --install-completion` makes Tab complete commands, options "
-    "and names.",
+    "input, 3 a mistake of paretoid's own, 130 interrupted. `paretoid "
+    "--install-completion` makes Tab complete commands, options and names.",
 )
 app.command()(plan)
 app.command()(fit)

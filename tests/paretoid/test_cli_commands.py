@@ -45,15 +45,20 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-def quiet_json(cli, *words):
-    """The JSON a command prints; nothing else may be on stdout, nothing at all on stderr."""
+def strict_json(text):
+    """JSON as the standard has it, without NaN and Infinity."""
 
     def refuse(word):
         raise AssertionError(f"{word} is no JSON")
 
+    return json.loads(text, parse_constant=refuse)
+
+
+def quiet_json(cli, *words):
+    """The JSON a command prints; nothing else may be on stdout, nothing at all on stderr."""
     code, out, err = cli(*words, "--json", "--quiet")
     assert (code, err) == (0, "")
-    return json.loads(out, parse_constant=refuse)
+    return strict_json(out)
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -408,3 +413,12 @@ def test_reproduce_keeps_progress_off_stdout(cli, tmp_path, monkeypatch):
     assert max(map(len, out.splitlines())) <= 40
     means = [row["mean"] for row in found["rows"] if row["shown"]]
     assert all(f"{mean:,.0f}" in out or f"{mean:.3g}" in out for mean in means)
+
+
+def test_a_trial_without_outcomes_has_null_for_means(cli, tmp_path):
+    (tmp_path / "d.toml").write_text('arms = ["A", "B"]\nobjectives = ["x"]\n')
+    assert cli("trial", "new", "d.toml", "t.db")[0] == 0
+    code, out, err = cli("trial", "status", "t.db", "--json")
+    assert (code, err) == (0, "")
+    assert strict_json(out)["head"]
+    assert "null" in out
