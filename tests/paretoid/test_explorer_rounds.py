@@ -143,6 +143,17 @@ def test_dropped_and_accepted_arms_are_recorded_and_not_asked_for_again(tmp_path
         again.verify()
 
 
+def test_two_arms_settled_at_once_answer_each_goal_and_can_be_verified():
+    goals = [pt.AtMost(1), pt.ParetoSet()]
+    explorer = pt.Explorer(["A", "B"], ["x", "y"], goals, scale=1.0, rule=ELIMINATION)
+    while not all(explorer.answers.values()):
+        a = explorer.ask()
+        explorer.tell(a, [3.0, 0.0] if a.arm == "A" else [0.0, 3.0])
+    assert list(explorer.answers.values()) == [("A",), ("A", "B")]  # equal: the lowest index
+    assert kinds(explorer)[-3:] == ["stopped", "stopped", "settled"]
+    explorer.verify()
+
+
 def test_arms_settled_while_their_round_is_open_leave_it():
     explorer = trial(ELIMINATION)
     tell(explorer, explorer.ask(20))

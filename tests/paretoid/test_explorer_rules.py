@@ -225,32 +225,32 @@ class Twin(RuleBasedStateMachine):
         assert len({a.arm for a in self.open}) == len(self.open)
 
     def arrive(self, allocation, values):
-        self.tell(allocation, values, part=len(values) < len(self.open[allocation]))
+        self.tell(allocation, values)
+        if allocation not in self.open:
+            del self.due[self.bandit.arms.index(allocation.arm)]
+            if not self.due:
+                self.time += self.size
+                self.over = self.over or self.time >= len(self.engine.arms)
+
+    def leave(self, allocation):
+        self.left += 1
+        names = list(self.open[allocation])
+        if self.rng.random() < 0.5:
+            self.tell(allocation, dict.fromkeys(names, "missing"))
+        else:
+            for name in names:
+                self.tell(allocation, {name: "missing"})
+
+    def tell(self, allocation, values):
+        self.explorer.tell(allocation, values)
         for name in values:
             del self.open[allocation][name]
         if not self.open[allocation]:
             del self.open[allocation]
-            del self.due[self.bandit.arms.index(allocation.arm)]
-            self.round_over()
-
-    def tell(self, allocation, values, part):
-        self.explorer.tell(allocation, values)
-        if part and list(self.explorer.rows())[-1][3] in ("settled", "stopped"):
-            self.over = self.apart = True  # one endpoint sufficed, which the engine never sees
-
-    def round_over(self):
-        if not self.due:
-            self.time += self.size
-            self.over = self.over or self.time >= len(self.engine.arms)
-
-    def leave(self, allocation):
-        self.left += 1
-        missing = dict.fromkeys(self.open.pop(allocation), "missing")
-        if self.rng.random() < 0.5:
-            self.explorer.tell(allocation, "missing")
-        else:
-            for at, name in enumerate(missing, start=1):
-                self.tell(allocation, {name: "missing"}, part=at < len(missing))
+        awaited = {name for left in self.open.values() for name in left}
+        ahead = awaited and awaited != set(self.bandit.objectives)  # one endpoint has all it can
+        if ahead and list(self.explorer.rows())[-1][3] in ("settled", "stopped"):
+            self.over = self.apart = True  # it sufficed, which the engine never sees
 
     @precondition(lambda self: self.more())
     @rule(n=st.integers(1, 20))
