@@ -17,7 +17,6 @@ import json
 import os
 import platform
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -151,7 +150,7 @@ class Store:
                 f"what they are. Restore the file, or use another directory."
             )
         text = json.dumps(now, indent=1)
-        self._write(path, None, lambda draft: draft.write_text(text, encoding="utf-8"))
+        self._write(path, text.encode())
 
     def tiles(self) -> list[Tile]:
         """Finished tiles; damaged files are removed with a warning, to be computed again."""
@@ -170,10 +169,7 @@ class Store:
 
     def write(self, tile: Tile, arrays: Arrays) -> None:
         """Keep a finished tile; from here on no crash can lose it."""
-        runs = _as_netcdf(self.campaign, tile, arrays)
-        self._write(
-            self.chunks / tile.name, ".nc", lambda draft: runs.to_netcdf(draft, engine="h5netcdf")
-        )
+        self._write(self.chunks / tile.name, _as_netcdf(self.campaign, tile, arrays), ".nc")
         self._forget(tile)
 
     def checkpoints(self) -> dict[Tile, Checkpoint]:
@@ -191,9 +187,8 @@ class Store:
     def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
         """Keep where a long chunk is, in place of where it was."""
         old = self._kept.get(tile)
-        data = checkpoint_bytes(checkpoint)
         self._kept[tile] = self._write(
-            self.paused / tile.name, ".npz", lambda draft: draft.write_bytes(data)
+            self.paused / tile.name, checkpoint_bytes(checkpoint), ".npz"
         )
         if old is not None and old != self._kept[tile]:
             old.unlink(missing_ok=True)
@@ -209,16 +204,16 @@ class Store:
         found = open_campaign(self.directory, partial=partial)
         return found.isel(replication=slice(self.campaign.replications))
 
-    def _write(self, path: Path, suffix: str | None, fill: Callable[[Path], object]) -> Path:
+    def _write(self, path: Path, data: bytes, suffix: str = "") -> Path:
         """Draft, flush to the disk, rename, flush the directory.
 
         With a suffix the hash of its bytes becomes part of its name: `path`-HASH`suffix`.
         """
+        if suffix:
+            path = path.with_name(f"{path.name}-{_digest(data)}{suffix}")
         draft = path.with_name(f"{path.name}.draft")
         try:
-            fill(draft)
-            if suffix is not None:
-                path = path.with_name(f"{path.name}-{_digest(draft.read_bytes())}{suffix}")
+            draft.write_bytes(data)
             _sync(draft)
             os.replace(draft, path)
             with suppress(OSError):  # not every system can flush a directory
@@ -334,31 +329,45 @@ def _check_once(path: Path) -> None:
         )
 
 
-def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> xr.Dataset:
-    """A tile as a file that explains itself."""
-    import xarray as xr
+def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:
+    """A tile as a netCDF file that explains itself.
 
-    dims = ("goal", "instance", "replication")
-    return xr.Dataset(
-        {
-            name: ((*dims, "arm") if arms else dims, arrays[name])
-            for name, (_, arms) in VARIABLES.items()
-        },
-        coords={
-            "goal": [str(campaign.goals[g]) for g in campaign.streams[tile.stream]],
-            "instance": campaign.labels[tile.first_instance : tile.last_instance],
-            "replication": np.arange(tile.first, tile.last),
-            "arm": list(campaign.bandits[0].arms),
-        },
-        attrs={
-            "radius": repr(campaign.radii[tile.radius]),
-            "delta": campaign.deltas[tile.delta],
-            "rule": repr(campaign.rule),
-            "seed": campaign.seed,
-            "guarantee": campaign.radii[tile.radius].guarantee,
-            "paretoid": campaign.describe()["paretoid"],
-        },
-    )
+    Made in memory: the HDF5 library does not survive a disk that is full (it crashes when the
+    process ends).
+    """
+    import h5netcdf
+    import h5py
+
+    labels = campaign.labels[tile.first_instance : tile.last_instance]
+    coords: dict[str, Any] = {
+        "goal": [str(campaign.goals[g]) for g in campaign.streams[tile.stream]],
+        "instance": np.array(labels) if isinstance(labels[0], int) else labels,
+        "replication": np.arange(tile.first, tile.last),
+        "arm": list(campaign.bandits[0].arms),
+    }
+    buffer = io.BytesIO()
+    with h5netcdf.File(buffer, "w") as file:
+        file.dimensions = {name: len(values) for name, values in coords.items()}
+        for name, values in coords.items():
+            kind = h5py.string_dtype() if isinstance(values, list) else np.int64
+            file.create_variable(name, (name,), kind, data=np.array(values, dtype=kind))
+        for name, (dtype, arms) in VARIABLES.items():
+            dims = ("goal", "instance", "replication", *(["arm"] if arms else []))
+            flag = dtype is np.bool_  # netCDF has no booleans; xarray reads these as such
+            data: NDArray[Any] = arrays[name].astype(np.int8 if flag else dtype)
+            variable = file.create_variable(name, dims, data.dtype, data=data)
+            if flag:
+                variable.attrs["dtype"] = "bool"
+        radius = campaign.radii[tile.radius]
+        file.attrs.update(
+            radius=repr(radius),
+            delta=campaign.deltas[tile.delta],
+            rule=repr(campaign.rule),
+            seed=campaign.seed,
+            guarantee=radius.guarantee,
+            paretoid=campaign.describe()["paretoid"],
+        )
+    return buffer.getvalue()
 
 
 def checkpoint_bytes(checkpoint: Checkpoint) -> bytes:
