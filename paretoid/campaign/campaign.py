@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.bandits import Bandit, GaussianBandit, ResampledBandit
+from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.campaign.dispatch import Task, dispatch, executor_or_threads, runs_here, workers_of
 from paretoid.campaign.progress import Progress
 from paretoid.campaign.results import Memory, tile_arrays
@@ -165,6 +165,7 @@ class Campaign:
                 {"label": label, **_describe(bandit)}
                 for label, bandit in zip(self.labels, self.bandits, strict=True)
             ],
+            "outcomes": _outcomes(self.bandits),
             "single": self.single,
             "arms": list(first.arms),
             "objectives": list(first.objectives),
@@ -324,18 +325,23 @@ class Campaign:
 
 
 def _describe(bandit: Bandit) -> dict[str, Any]:
-    """A bandit in plain types; its own data by their digest."""
+    """A bandit in plain types; all that its outcomes are drawn from by a digest."""
     found: dict[str, Any] = {
         "kind": type(bandit).__name__,
         "means": bandit.means.tolist(),
         "scale": bandit.scale.tolist(),
     }
-    if isinstance(bandit, GaussianBandit) and hasattr(bandit, "covariance"):
-        found["covariance"] = bandit.covariance.tolist()
-    if isinstance(bandit, ResampledBandit):
-        _, _, data, starts = bandit.kernel_terms()
-        found["data"] = hashlib.sha256(data.tobytes() + starts.tobytes()).hexdigest()
-    return found
+    covariance = getattr(bandit, "covariance", None)
+    if covariance is not None:
+        found["covariance"] = covariance.tolist()
+    terms = b"".join(np.ascontiguousarray(term).tobytes() for term in bandit.kernel_terms())
+    return {**found, "drawn from": hashlib.sha256(terms).hexdigest()[:16]}
+
+
+def _outcomes(bandits: Sequence[Bandit]) -> str:
+    """How outcomes are drawn, for who reads results without the bandits."""
+    plain = all(type(b) is GaussianBandit and not hasattr(b, "covariance") for b in bandits)
+    return "independent gaussian" if plain else bandits[0].model
 
 
 def _as_labels(labels: Sequence[str] | None, size: int) -> list[str] | list[int]:

@@ -22,6 +22,7 @@ class Progress:
         self.done = self.samples = self.censored = 0
         self.worked = 0.0
         self._bar: Any = None
+        self._narrow = False
 
     def __enter__(self) -> Progress:
         self.began = self.last = time.monotonic()
@@ -30,10 +31,10 @@ class Progress:
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
-            self._bar = Bar(
-                BarColumn(bar_width=None), TextColumn("{task.description}"),
-                console=Console(stderr=True),
-            )  # fmt: skip
+            console = Console(stderr=True)
+            self._narrow = console.width < 80
+            room = [] if self._narrow else [BarColumn(bar_width=None)]
+            self._bar = Bar(*room, TextColumn("{task.description}"), console=console)
             self._bar.start()
             self._task = self._bar.add_task(str(self), total=max(self.seconds, 1e-9))
         return self
@@ -59,7 +60,9 @@ class Progress:
 
     def __str__(self) -> str:
         took = max(time.monotonic() - self.began, 1e-9)
-        text = f"{self.done:,}/{self.runs:,} runs, {self.samples / took:.2g} samples/s"
+        text = f"{self.done:,}/{self.runs:,} runs"
+        if not self._narrow:
+            text += f", {self.samples / took:.2g} samples/s"
         if self.censored:
             text += f", {self.censored:,} censored"
         if self.done < self.runs and self.worked > 0:

@@ -174,6 +174,7 @@ def as_dataset(
         attrs={
             "seed": about["seed"],
             "rule": about["rule"],
+            "outcomes": about["outcomes"],
             "max_samples": -1 if about["max_samples"] is None else about["max_samples"],
             "paretoid": about["paretoid"],
         },

@@ -193,7 +193,7 @@ def problem(runs: Any, bandit: Bandit | None) -> Problem | None:
     means = one["means"].transpose("arm", "objective").values
     scale = one["scale"].transpose("arm", "objective").values
     sign = np.where(one["minimize"].values, -1.0, 1.0)
-    return Problem(means * sign, scale, scale, False)  # it does not say how outcomes are drawn
+    return Problem(means * sign, scale, scale, one.attrs["outcomes"] == "independent gaussian")
 
 
 def _check_arms(runs: Any, bandit: Bandit) -> None:

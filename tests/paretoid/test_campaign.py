@@ -17,6 +17,7 @@ from paretoid.campaign.store import checkpoint_bytes, checkpoint_from
 from paretoid.campaign.tiles import Tile, Work
 from paretoid.chunk import Checkpoint, advance_chunk, run_chunk
 from paretoid.endless import expected_samples
+from paretoid.estimation.planning import PlannedBandit
 from paretoid.setting import Setting
 from theory import sample_bound
 
@@ -29,6 +30,7 @@ BANDITS = {
     "hard": pt.GaussianBandit(np.array(MEANS) / 5, [0.5, 0.7], arms=list("abcd"),
                               objectives=["gain", "speed"]),
 }  # fmt: skip
+OTHER = pt.BernoulliBandit([[0.9, 0.1], [0.1, 0.9]])
 GOALS = [pt.ParetoSet(), pt.AtMost(k=2), pt.Cover(eps2=0.3), pt.ParetoSet(eps1=0.2)]
 RADII = [pt.Mixture(), pt.KaufmannKoolen("approximate", union="none")]
 
@@ -89,6 +91,8 @@ def test_the_dataset_names_every_dimension_of_the_grid():
     assert (runs.stopping_time == runs.pulls.sum("arm")).all()
     assert runs.stopped.all()
     assert runs.attrs["seed"] == 3
+    assert runs.attrs["outcomes"] == "independent gaussian"
+    assert campaign(1, bandits=OTHER).run().attrs["outcomes"] == "bernoulli"
 
 
 def test_each_cell_is_what_simulate_gives():
@@ -308,6 +312,22 @@ def test_another_campaign_in_the_same_directory_is_refused_and_the_difference_sh
     other = {**BANDITS, "easy": BANDITS["hard"]}
     with pytest.raises(ValueError, match=r"instances\[0\].means\[0\]\[0\] is 1.0 there, 0.2 here"):
         campaign(1, bandits=other).run(tmp_path)
+
+
+def test_bandits_of_the_same_means_and_scale_are_told_apart_by_what_they_draw(tmp_path):
+    def resampled(second):
+        return pt.ResampledBandit([[[0.0], [1.0]], second], bounds=(0, 4))
+
+    pairs = [
+        (resampled([[2.0], [4.0]]), resampled([[3.0], [3.0]])),
+        (PlannedBandit(MEANS, 0.5, 1.0), PlannedBandit(MEANS, 0.6, 1.0)),
+    ]
+    for number, (one, other) in enumerate(pairs):
+        assert (one.means == other.means).all()
+        assert (one.scale == other.scale).all()
+        pt.Campaign(one, max_samples=50).run(tmp_path / str(number))
+        with pytest.raises(ValueError, match="drawn from is"):
+            pt.Campaign(other, max_samples=50).run(tmp_path / str(number))
 
 
 def test_stores_that_cannot_be_used_say_why(tmp_path):

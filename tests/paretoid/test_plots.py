@@ -616,7 +616,8 @@ def test_a_campaign_brings_its_own_problem_and_directions():
     scale = SMALL.scale
     assert got == pytest.approx(
         {("sharp_bound", 0): theory.sample_bound(*problem, pt.KaufmannKoolen(), scale=scale),
-         ("theorem_1", 0): theory.theorem_1(*problem, scale=scale)}
+         ("theorem_1", 0): theory.theorem_1(*problem, scale=scale),
+         ("characteristic", 0): theory.characteristic_lower_bound(*problem, scale)}
     )  # fmt: skip
 
 
