@@ -44,6 +44,12 @@ def cache_directory() -> Path | None:
     return directory
 
 
+def is_compiled() -> bool:
+    """Is there anything in the cache? Else the first run takes some twenty seconds longer."""
+    directory = cache_directory()
+    return directory is not None and any(directory.rglob("*.nbc"))
+
+
 def _user_cache() -> Path:
     configured = os.environ.get("XDG_CACHE_HOME")
     return Path(configured) if configured else Path.home() / ".cache"

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid._compile import is_compiled
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.campaign.dispatch import Task, dispatch, executor_or_threads, runs_here, workers_of
-from paretoid.campaign.progress import Progress
+from paretoid.campaign.progress import Progress, tell
 from paretoid.campaign.results import Memory, tile_arrays
 from paretoid.campaign.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.chunk import Checkpoint, run_chunk
@@ -229,6 +230,8 @@ class Campaign:
         failures: list[tuple[Tile, Exception]] = []
         with executor_or_threads(executor) as pool:
             if runs_here(pool):
+                if progress and not is_compiled():
+                    tell("compiling the engine; only the first run does, it takes half a minute")
                 self._compile()
             tasks = self._tasks(sink, workers_of(pool))
             runs = sum(task.tile.runs for task in tasks)

@@ -22,7 +22,7 @@ from typing import Any
 from paretoid.campaign.tiles import Tile, Work
 from paretoid.chunk import Checkpoint, Chunk
 
-#: workers of an executor that does not say how many it has: a cluster
+#: workers of an executor that does not say how many it has
 _MANY = 128
 
 Outcome = tuple[Chunk, ...] | Checkpoint | Exception
@@ -58,6 +58,9 @@ def executor_or_threads(executor: Any) -> Iterator[Executor]:
 
 def workers_of(executor: Executor) -> int:
     """How many tasks it runs at once, or a guess."""
+    client = getattr(executor, "_client", None)  # Dask's; it has no public name for it
+    if client is not None:
+        return max(1, int(sum(client.nthreads().values())))
     return getattr(executor, "_max_workers", None) or _MANY
 
 

@@ -70,7 +70,12 @@ class Progress:
         return text
 
     def _line(self) -> None:
-        print(f"paretoid: {self}", file=sys.stderr, flush=True)
+        tell(str(self))
+
+
+def tell(sentence: str) -> None:
+    """One line on standard error."""
+    print(f"paretoid: {sentence}", file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:
