@@ -12,9 +12,9 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -82,49 +82,54 @@ def draw(
     figure.savefig(path, dpi=150)
 
 
-def report(quick: bool, out: Path) -> list[str]:
-    """Run everything; lines of Markdown."""
-    lines = [machine(), "", "## Engine", ""]
+def sections(quick: bool, out: Path) -> Iterator[list[str]]:
+    """Run everything; lines of Markdown, a section at a time."""
+    yield [machine()]
     rounds = engine.compare_rounds(2 if quick else 5)
-    lines += table(
-        ["K, D", "textbook, us", "engine, us", "ratio"],
-        [
-            [f"{K}, {D}", f"{slow:,.2f}", f"{fast:.3f}", f"{times:,.0f}"]
-            for K, D, slow, fast, times in rounds
-        ],
-    )
+    yield [
+        "## Engine",
+        "",
+        *table(
+            ["K, D", "textbook, us", "engine, us", "ratio"],
+            [
+                [f"{K}, {D}", f"{slow:,.2f}", f"{fast:.3f}", f"{times:,.0f}"]
+                for K, D, slow, fast, times in rounds
+            ],
+        ),
+    ]
     one, two = campaign.compare(300 if quick else 2000, 1 if quick else 2)
-    lines += ["", "## Campaign: Table 1, D = 2", ""]
-    lines += table(
-        ["threads", "seconds", "million rounds/s"],
-        [
-            [str(p.threads), f"{p.seconds:.1f}", f"{p.samples / p.seconds / 1e6:.2f}"]
-            for p in (one, two)
-        ],
-    )
-    lines += [
+    rates = [
+        [str(p.threads), f"{p.seconds:.1f}", f"{p.samples / p.seconds / 1e6:.2f}"]
+        for p in (one, two)
+    ]
+    yield [
+        "## Campaign: Table 1, D = 2",
+        "",
+        *table(["threads", "seconds", "million rounds/s"], rates),
         "",
         f"Two threads take {two.seconds / one.seconds:.2f} of the time of one; both are at work in "
         f"{two.overlap:.0%} of the last 10% of it.",
     ]
-    scaled: dict[str, Any] = scaling.measure()
+    scaled = scaling.measure()
     for name, fixed in (("K", "D = 5"), ("D", "K = 100")):
-        lines += ["", f"## Scaling in {name}, {fixed}", ""]
-        lines += table(
-            [name, "us per round"], [[str(size), f"{t * 1e6:.3f}"] for size, t in scaled[name]]
-        )
-        lines += ["", f"Fitted exponent: {scaling.exponent(scaled[name]):.2f}."]
+        rows = [[str(size), f"{t * 1e6:.3f}"] for size, t in scaled[name]]
+        power = scaling.exponent(scaled[name])
+        yield [
+            f"## Scaling in {name}, {fixed}",
+            "",
+            *table([name, "us per round"], rows),
+            "",
+            f"Fitted exponent: {power:.2f}.",
+        ]
+    draw(rounds, scaled, out / "benchmarks.png")
     many = campaign.MILLION // 10 if quick else campaign.MILLION
-    lines += [
-        "",
+    yield [
         "## Memory",
         "",
         f"One run with K = 1000, D = 10 allocates {engine.memory():.0f} MB. A process that stores "
         f"a campaign peaks at {campaign.peak_memory(1000):.0f} MB for 1,000 replications and at "
         f"{campaign.peak_memory(many):.0f} MB for {many:,}.",
     ]
-    draw(rounds, scaled, out / "benchmarks.png")
-    return lines
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -134,9 +139,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder for results")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(report(options.quick, options.out)) + "\n"
-    (options.out / "benchmarks.md").write_text(text, encoding="utf-8")
-    print(text)
+    with open(options.out / "benchmarks.md", "w", encoding="utf-8") as file:
+        for lines in sections(options.quick, options.out):
+            text = "\n".join(lines) + "\n"
+            print(text, flush=True)
+            print(text, file=file, flush=True)
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def compare(instances: int, repeats: int) -> tuple[Pass, Pass]:
 _STORE = """
 import resource, sys
 import paretoid as pt
-bandit = pt.BernoulliBandit([[0.95, 0.1], [0.1, 0.95], [0.05, 0.05]])
+bandit = pt.BernoulliBandit([[0.95, 0.5], [0.5, 0.95], [0.05, 0.05]])  # some 140 samples a run
 runs = pt.Campaign(bandit, replications=int(sys.argv[2]), seed=1).run(sys.argv[1])
 print(float(runs.stopping_time.mean()), float(runs.correct.mean()))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
