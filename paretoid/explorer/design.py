@@ -10,33 +10,14 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import GaussianBandit
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.rules import (
-    APE,
-    LUCB,
-    BestArmRule,
-    LUCBpp,
-    RoundRobin,
-    Rule,
-    UGapEc,
-    UniformElimination,
-)
+from paretoid.goals import Cover, Goal, ParetoSet
+from paretoid.notation import ARM_RADII, GOALS, PAIR_RADII, RADII, RULES
+from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.setting import as_goals
 from theory._checks import as_epsilon, check_choice, check_count, check_delta
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
-from theory.single_stream import ArmMixture, IteratedLogarithm
+from theory.radii import Mixture, Radius, UnknownScale
 
 OUTCOMES = ("gaussian", "bounded", "binary")
-_GOALS: dict[str, type[Goal]] = {each.__name__: each for each in (ParetoSet, Cover, AtMost)}
-_RADII: dict[str, type[Radius]] = {
-    each.__name__: each for each in (Mixture, KaufmannKoolen, UnknownScale, SingleArm)
-}
-_ARM_RADII: dict[str, type[Radius]] = {
-    each.__name__: each for each in (ArmMixture, IteratedLogarithm)
-}
-_RULES: dict[str, type[Rule]] = {
-    each.__name__: each for each in (APE, UniformElimination, RoundRobin, LUCB, LUCBpp, UGapEc)
-}
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
     "seed",
@@ -89,9 +70,9 @@ class Design:
         self.delta = check_delta(delta)
         self.outcomes = outcomes
         self.rule = APE() if rule is None else rule
-        if type(self.rule) not in _RULES.values():
+        if type(self.rule) not in RULES.values():
             raise ValueError(
-                f"rule={rule!r} must be one of {', '.join(_RULES)}. Allocations of another rule "
+                f"rule={rule!r} must be one of {', '.join(RULES)}. Allocations of another rule "
                 f"can be told with unplanned=True: under APE() the guarantee holds for any rule."
             )
         self.radius = _as_radius(radius, self.given_scale, outcomes, self.rule)
@@ -135,15 +116,13 @@ class Design:
         return cls(
             data["arms"],
             data["objectives"],
-            [_made(each, _GOALS, "a goal") for each in goals] or None,
+            [_made(each, GOALS, "a goal") for each in goals] or None,
             data.get("delta", 0.1),
             scale=data.get("scale"),
-            radius=_made(data["radius"], {**_RADII, **_ARM_RADII}, "the radius")
-            if "radius" in data
-            else None,
+            radius=_made(data["radius"], RADII, "the radius") if "radius" in data else None,
             minimize=data.get("minimize", ()),
             outcomes=data.get("outcomes", "gaussian"),
-            rule=_made(rule, _RULES, "the rule"),
+            rule=_made(rule, RULES, "the rule"),
             seed=data.get("seed", 0),
         )
 
@@ -194,11 +173,11 @@ def _as_radius(radius: Radius | None, scaled: bool, outcomes: str, rule: Rule) -
         if isinstance(rule, BestArmRule):
             return rule.default_radius
         return Mixture() if scaled else UnknownScale()
-    if single and type(radius) in _ARM_RADII.values():
+    if single and type(radius) in ARM_RADII.values():
         return radius
-    if type(radius) not in _RADII.values():
+    if type(radius) not in PAIR_RADII.values():
         raise ValueError(
-            f"radius={radius!r} must be one of {', '.join(_RADII)}: these bound differences of "
+            f"radius={radius!r} must be one of {', '.join(PAIR_RADII)}: these bound differences of "
             f"arms. Leave it out for the proved default."
         )
     if radius.needs_scale and not scaled:

@@ -11,7 +11,7 @@ import numpy as np
 from paretoid.campaign.reading import open_campaign
 from paretoid.campaign.store import read_manifest
 from paretoid.goals import Goal
-from paretoid.plots.selection import goal_of, radius_of
+from paretoid.notation import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.limits import Bounds, Limits
 from paretoid.report.summaries import Summary, summaries

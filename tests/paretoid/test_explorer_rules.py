@@ -27,9 +27,10 @@ from paretoid import rules
 from paretoid._build import build_program
 from paretoid._reference import outcome, reference_run
 from paretoid.chunk import generator
-from paretoid.explorer.design import _RULES, Design
+from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Inference
 from paretoid.explorer.policy import POLICIES, Standing, policy_of
+from paretoid.notation import RULES as NAMED
 from theory.dominance import pareto_set
 
 PAIRWISE = [
@@ -79,7 +80,7 @@ def explorer_for(bandit, goals, each, radius, delta, **options):
 def test_every_rule_can_run_live():
     known = {getattr(rules, name) for name in rules.__all__}
     concrete = {each for each in known if "kernel" in dir(each)} - {rules.Rule, rules.BestArmRule}
-    assert set(POLICIES) == set(_RULES.values()) == concrete == {type(case[0]) for case in RULES}
+    assert set(POLICIES) == set(NAMED.values()) == concrete == {type(case[0]) for case in RULES}
 
 
 @pytest.mark.parametrize(("each", "loop", "radius"), CASES, ids=lambda x: getattr(x, "__name__", x))
