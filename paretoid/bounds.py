@@ -1,7 +1,10 @@
-"""Every bound of the theory that speaks about one bandit and one goal."""
+"""Every bound of the theory that speaks about one bandit, one goal and one method."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,9 +12,105 @@ import numpy as np
 import theory
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
-from theory._checks import check_delta
+from paretoid.rules import APE
+from theory._checks import FloatArray, check_delta
 from theory.bound import Bound
-from theory.radii import Mixture
+from theory.characteristic_time import CharacteristicTime
+from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
+from theory.sharp_bound import check_invertible
+
+NAMES = ("sharp_bound", "theorem_1", "expected_lucb1", "characteristic", "lower_bound")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One instance, as bounds need it: (K, D) tables, means oriented so that larger is better.
+
+    scale       what a radius is told
+    noise       the standard deviations of the outcomes
+    gaussian    outcomes are Gaussian and independent between objectives; False: not known to be
+    """
+
+    means: FloatArray
+    scale: FloatArray
+    noise: FloatArray
+    gaussian: bool
+
+    @classmethod
+    def of(cls, bandit: Bandit) -> Problem:
+        """The problem of a bandit.
+
+        >>> Problem.of(GaussianBandit([[0.0], [2.0]], minimize=["objective 0"])).means.ravel()
+        array([ 0., -2.])
+        """
+        noise = getattr(bandit, "noise", bandit.scale)  # a planned trial believes another scale
+        gaussian = bandit.model == "gaussian" and not hasattr(bandit, "covariance")
+        return cls(bandit.oriented, bandit.scale, noise, gaussian)
+
+    @cached_property
+    def time(self) -> CharacteristicTime:
+        """T* and its weights, if outcomes are Gaussian; a series of linear programs, kept."""
+        return theory.characteristic_time(self.means, self.noise)
+
+
+def exact_gaussian(bandit: Bandit) -> bool:
+    """Independent Gaussian outcomes of which means and scale say all, nothing drawn otherwise."""
+    return type(bandit) is GaussianBandit and Problem.of(bandit).gaussian
+
+
+def setting_bounds(
+    known: Problem,
+    goal: Goal,
+    delta: float,
+    radius: Radius | None,
+    *,
+    rule: str = repr(APE()),
+    proved: bool = False,
+    names: Collection[str] = NAMES,
+) -> dict[str, Bound]:
+    """Those of `names` whose theorem speaks about this goal, by a method that prints as `rule`.
+
+    sharp_bound     rule APE(), radius Mixture or KaufmannKoolen
+    theorem_1       rule APE(); about the paper's radius, beside another one a yardstick
+    expected_lucb1  rule APE(), radius SingleArm, on the expectation
+    characteristic  T* kl(delta, 1 - delta): independent Gaussian outcomes, the whole Pareto set,
+                    eps1 = 0
+    lower_bound     the formula of Theorem 2: as for T*, or k arms; its `proved` says where
+
+    `proved`: is the method delta-correct? The last three are about such methods alone.
+
+    >>> known = Problem.of(GaussianBandit([[0.0], [2.0]]))
+    >>> list(setting_bounds(known, ParetoSet(), 0.1, SingleArm(), proved=True, names=NAMES[:4]))
+    ['theorem_1', 'expected_lucb1', 'characteristic']
+    """
+    means, sure = known.means, known.gaussian and proved and not np.any(goal.eps1)
+    k = goal.k if isinstance(goal, AtMost) else None
+    ape = rule == repr(APE())  # with pull="both" a round draws two
+    problem = (goal.eps1, k, known.scale)
+    theorems: dict[str, tuple[bool, Any]] = {
+        "sharp_bound": (
+            ape and isinstance(radius, (Mixture, KaufmannKoolen)),
+            lambda: theory.sample_bound(means, delta, radius, *problem),  # type: ignore[arg-type]
+        ),
+        "theorem_1": (ape, lambda: theory.theorem_1(means, delta, *problem)),
+        "expected_lucb1": (
+            ape and proved and isinstance(radius, SingleArm),
+            lambda: theory.expected_samples_lucb1(means, delta, *problem),
+        ),
+        "characteristic": (
+            sure and isinstance(goal, ParetoSet),
+            lambda: Bound(
+                known.time.samples(delta),
+                holds="in expectation, for every delta-correct algorithm on Gaussian arms",
+                source="[garivier2016]; theory.characteristic_time",
+            ),
+        ),
+        "lower_bound": (
+            sure and isinstance(goal, (ParetoSet, AtMost)),
+            lambda: theory.lower_bound(means, delta, k or len(means), scale=known.noise),
+        ),
+    }
+    return {name: bound() for name, (speaks, bound) in theorems.items() if speaks and name in names}
 
 
 def sample_bounds(
@@ -42,29 +141,9 @@ def sample_bounds(
         raise ValueError(f"goal={goal!r} must be one of ParetoSet, Cover, AtMost.")
     goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
-    k = goal.k if isinstance(goal, AtMost) else None
-    means, scale = bandit.oriented, bandit.scale
-    problem = (goal.eps1, k, scale)
-    found = {
-        "sharp_bound": theory.sample_bound(
-            means, delta, Mixture() if radius is None else radius, *problem
-        ),
-        "theorem_1": theory.theorem_1(means, delta, *problem),
-        "expected_lucb1": theory.expected_samples_lucb1(means, delta, *problem),
-    }
-    if not exact_gaussian(bandit) or np.any(goal.eps1):
-        return found
-    if isinstance(goal, ParetoSet):
-        found["characteristic"] = Bound(
-            theory.characteristic_lower_bound(means, delta, scale),
-            holds="in expectation, for every delta-correct algorithm on Gaussian arms",
-            source="[garivier2016]; theory.characteristic_time",
-        )
-    if isinstance(goal, (ParetoSet, AtMost)):
-        found["lower_bound"] = theory.lower_bound(means, delta, k or bandit.K, scale=scale)
-    return found
-
-
-def exact_gaussian(bandit: Bandit) -> bool:
-    """Gaussian outcomes that are independent between objectives, as the lower bounds suppose."""
-    return isinstance(bandit, GaussianBandit) and not hasattr(bandit, "covariance")
+    radius = Mixture() if radius is None else radius
+    check_invertible(radius)
+    known = Problem.of(bandit)
+    found = setting_bounds(known, goal, delta, radius, proved=True)  # of any delta-correct method
+    found |= setting_bounds(known, goal, delta, SingleArm(), proved=True, names=["expected_lucb1"])
+    return {name: found[name] for name in NAMES if name in found}

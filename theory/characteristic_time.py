@@ -87,6 +87,11 @@ class CharacteristicTime:
         """The upper end of the bracket: the same number as `time`."""
         return self.time
 
+    def samples(self, delta: float) -> float:
+        """What every delta-correct algorithm needs: see `characteristic_lower_bound`."""
+        delta = check_delta(delta)
+        return self.lower * kl_bernoulli(delta, 1 - delta) if delta < 0.5 else 0.0
+
     def __iter__(self) -> Iterator[Any]:
         yield self.time
         yield self.weights
@@ -152,9 +157,8 @@ def characteristic_lower_bound(means: Any, delta: float, scale: Any = 1.0) -> fl
     >>> round(characteristic_lower_bound([[0.0], [2.0]], delta=0.1), 4)
     3.5156
     """
-    delta = check_delta(delta)
-    time = characteristic_time(means, scale)
-    return time.lower * kl_bernoulli(delta, 1 - delta) if delta < 0.5 else 0.0
+    delta = check_delta(delta)  # before T*, which may take a while
+    return characteristic_time(means, scale).samples(delta)
 
 
 def kl_bernoulli(p: float, q: float) -> float:

@@ -47,7 +47,7 @@ def samples_to_separate(
     >>> samples_to_separate([0.0, 6.0, 7.0], radius, 2, 1, 0.1)
     array([inf,  3.,  2.])
     """
-    _check_radius(radius)
+    check_invertible(radius)
     K = check_count(K, name="K", least=2, why="a difference needs two arms.")
     D = check_count(D, name="D", why="there must be an objective.")
     delta = check_delta(delta)
@@ -93,7 +93,7 @@ def sample_bound(
     >>> bound.probability
     0.9
     """
-    _check_radius(radius)
+    check_invertible(radius)
     delta = check_delta(delta)
     mu, eps = in_scale_units(means, eps1, scale)
     K, D = mu.shape
@@ -173,7 +173,8 @@ def _as_gaps(gap: Any) -> FloatArray:
     return gaps
 
 
-def _check_radius(radius: Any) -> None:
+def check_invertible(radius: Any) -> None:
+    """Refuse a radius that depends on more than the counts of two arms."""
     if isinstance(radius, (Mixture, KaufmannKoolen)):
         return
     if isinstance(radius, SingleArm):

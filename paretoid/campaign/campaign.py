@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid._compile import is_compiled
-from paretoid.bandits import Bandit, GaussianBandit
+from paretoid.bandits import Bandit
+from paretoid.bounds import exact_gaussian
 from paretoid.campaign.dispatch import Task, dispatch, executor_or_threads, runs_here, workers_of
 from paretoid.campaign.progress import Progress, tell
 from paretoid.campaign.results import Memory, tile_arrays
@@ -343,8 +344,7 @@ def _describe(bandit: Bandit) -> dict[str, Any]:
 
 def _outcomes(bandits: Sequence[Bandit]) -> str:
     """How outcomes are drawn, for who reads results without the bandits."""
-    plain = all(type(b) is GaussianBandit and not hasattr(b, "covariance") for b in bandits)
-    return "independent gaussian" if plain else bandits[0].model
+    return "independent gaussian" if all(map(exact_gaussian, bandits)) else bandits[0].model
 
 
 def _as_labels(labels: Sequence[str] | None, size: int) -> list[str] | list[int]:

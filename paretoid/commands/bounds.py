@@ -85,18 +85,15 @@ def bounds(
 def describe(bandit: Any, goal: Any, delta: float, radius: Any) -> dict[str, Any]:
     """Gaps, omega, T* and bounds as plain data; gaps are in units of the outcomes' scale."""
     import theory
-    from paretoid.bounds import exact_gaussian, sample_bounds
+    from paretoid.bounds import Problem, sample_bounds
     from paretoid.goals import AtMost
     from theory.units import in_scale_units
 
     found = sample_bounds(bandit, goal, delta, radius)
     mu, eps = in_scale_units(bandit.oriented, goal.eps1, bandit.scale)
     k = goal.k if isinstance(goal, AtMost) else None
-    time = (
-        theory.characteristic_time(bandit.oriented, bandit.scale)
-        if exact_gaussian(bandit)
-        else None
-    )
+    known = Problem.of(bandit)
+    time = known.time if known.gaussian else None
     return {
         "arms": list(bandit.arms),
         "objectives": list(bandit.objectives),

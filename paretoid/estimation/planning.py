@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
+from paretoid.bounds import Problem, setting_bounds
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
@@ -243,7 +244,6 @@ def plan(
     import xarray as xr
 
     import paretoid as pt
-    import theory
 
     trial = trial_of(fit)
     goal_list = _goals(goals, trial, fold)
@@ -304,15 +304,15 @@ def plan(
     result["returned"] = runs.answer.mean("draw")
 
     bound_radius, bound_words = _bound_radius(radius)
-    bounds = [[_bounds(b, goal, delta, bound_radius) for b in bandits] for goal in goal_list]
-    table = np.array(bounds)
-    result["sharp_bound"] = (("goal", "draw"), table[:, :, 0])
-    result["theorem_1"] = (("goal", "draw"), table[:, :, 1])
-    noise = getattr(plug_in, "noise", plug_in.scale)  # of the outcomes, not what a radius is told
-    T = theory.characteristic_time(plug_in.oriented, noise)
+    problems = [Problem.of(bandit) for bandit in bandits]
+    bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
+    for name in ("sharp_bound", "theorem_1"):
+        table = [[float(found[name]) for found in row] for row in bounds]
+        result[name] = (("goal", "draw"), table)
+    T = Problem.of(plug_in).time
     result["characteristic_time"] = T.time
     result["characteristic_weights"] = ("arm", T.weights)
-    result["lower_bound"] = theory.characteristic_lower_bound(plug_in.oriented, delta, noise)
+    result["lower_bound"] = T.samples(delta)
     result["smallest_margin"] = ("draw", [_nearest(b)[0] for b in bandits])
     result.attrs = {
         **runs.attrs,
@@ -386,16 +386,6 @@ def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
         f"sharp_bound is for {stand_in} with each draw's scales known: a rough figure, for this "
         f"radius must also learn the scales; theorem_1 is for the radius of the paper"
     )
-
-
-def _bounds(
-    bandit: Bandit, goal: Goal, delta: float, radius: PairwiseRadius
-) -> tuple[float, float]:
-    import theory
-
-    k = goal.k if isinstance(goal, AtMost) else None
-    sharp = theory.sample_bound(bandit.oriented, delta, radius, goal.eps1, k, bandit.scale)
-    return float(sharp), float(theory.theorem_1(bandit.oriented, delta, goal.eps1, k, bandit.scale))
 
 
 def _in_words(radius: Radius, bandit: Bandit, quantile: float, delta: float) -> str:

@@ -6,14 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-import theory
-from paretoid.goals import AtMost, Cover, Goal
-from paretoid.plots.selection import Problem, Runs, goal_of, radius_of
-from paretoid.rules import APE
-from theory._checks import as_epsilon, check_choice
-from theory.radii import KaufmannKoolen, Mixture
+from paretoid.bounds import Problem, setting_bounds
+from paretoid.notation import goal_of, radius_of
+from paretoid.plots.selection import Runs
+from theory._checks import check_choice
 
 #: name -> (label, marker): upper bounds point down at the axis, lower bounds up
 BOUNDS = {
@@ -36,13 +32,8 @@ class Drawn:
 def applicable(runs: Runs, known: Problem, names: Any) -> list[Drawn]:
     """The bounds of `names` that say something about these runs, finite ones alone.
 
-    sharp_bound     `theory.sample_bound`: rule APE(), radius Mixture or KaufmannKoolen
-    theorem_1       `theory.theorem_1`: rule APE(); about the paper's radius, so for runs with
-                    another one it is a yardstick, and labelled so
-    characteristic  T* kl(delta, 1 - delta): independent Gaussian outcomes, the whole Pareto set,
-                    eps1 = 0, and a proved radius: the theorem is about delta-correct algorithms
-    lower_bound     `theory.lower_bound`, where Theorem 2 is proved: its family of instances
-                    alone, and as for T*
+    See `paretoid.bounds.setting_bounds`; Theorem 2 only where it is proved, on its family of
+    instances.
     """
     wanted = [
         check_choice(name, tuple(BOUNDS), name="bounds", why="those can be drawn.")
@@ -53,32 +44,15 @@ def applicable(runs: Runs, known: Problem, names: Any) -> list[Drawn]:
         goal = goal_of(text)
         if goal is None or runs.delta is None:
             continue
-        values = _values(runs, goal, known, runs.delta)
+        values = setting_bounds(
+            known, goal, runs.delta, radius_of(runs.radius), rule=runs.rule,
+            proved=runs.guarantee == "proved", names=wanted,
+        )  # fmt: skip
         found += [
-            Drawn(name, g, values[name])
+            Drawn(name, g, float(value))
             for name in wanted
-            if name in values and math.isfinite(values[name]) and values[name] > 0
+            if (value := values.get(name))
+            and math.isfinite(value)
+            and (value.proved or name != "lower_bound")
         ]
     return found
-
-
-def _values(runs: Runs, goal: Goal, known: Problem, delta: float) -> dict[str, float]:
-    means = known.means
-    k = goal.k if isinstance(goal, AtMost) else None
-    problem = (goal.eps1, k, known.scale)
-    values: dict[str, float] = {}
-    if runs.rule == repr(APE()):  # with pull="both" a round draws two
-        radius = radius_of(runs.radius)
-        if isinstance(radius, (Mixture, KaufmannKoolen)):
-            values["sharp_bound"] = float(theory.sample_bound(means, delta, radius, *problem))
-        values["theorem_1"] = float(theory.theorem_1(means, delta, *problem))
-    exact = not np.any(as_epsilon(goal.eps1, means.shape[1]))
-    if known.gaussian and exact and runs.guarantee == "proved":
-        noise = known.noise
-        if k is None and not isinstance(goal, Cover):
-            values["characteristic"] = theory.characteristic_lower_bound(means, delta, noise)
-        if not isinstance(goal, Cover):
-            bound = theory.lower_bound(means, delta, k or len(means), scale=noise)
-            if bound.proved:
-                values["lower_bound"] = float(bound)
-    return values

@@ -1,8 +1,7 @@
-"""What a Dataset of runs says about itself: one setting at a time, read back from its text."""
+"""What a Dataset of runs says about itself: one setting at a time."""
 
 from __future__ import annotations
 
-import ast
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,21 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.bounds import Problem
 from theory._checks import BoolArray, FloatArray, IntArray
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
-from theory.single_stream import ArmMixture, IteratedLogarithm
 
 if TYPE_CHECKING:
     import xarray as xr
-
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        ParetoSet, Cover, AtMost, Mixture, KaufmannKoolen, UnknownScale, SingleArm, ArmMixture,
-        IteratedLogarithm,
-    )
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,53 +109,6 @@ def _said(runs: xr.Dataset, name: str) -> Any:
     return runs.attrs.get(name)
 
 
-def parsed(text: str) -> Any:
-    """The goal or radius that `text` names; no other code is run. None if it names neither.
-
-    A goal's text keeps six digits of its margins.
-
-    >>> parsed("AtMost(k=2, eps1=0.5)"), parsed("Mixture(rho=30.0, union='claims')").rho
-    (AtMost(k=2, eps1=0.5), 30.0)
-    >>> parsed("print(1)") is None
-    True
-    """
-    try:
-        call = ast.parse(text, mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            return None
-        arguments = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
-        return _KINDS[call.func.id](**arguments)
-    except (SyntaxError, KeyError, ValueError, TypeError):
-        return None
-
-
-def goal_of(text: str) -> Goal | None:
-    """The goal of a Dataset's coordinate."""
-    goal = parsed(text)
-    return goal if isinstance(goal, Goal) else None
-
-
-def radius_of(text: str) -> Radius | None:
-    """The radius of a Dataset's attribute or coordinate."""
-    radius = parsed(text)
-    return radius if isinstance(radius, Radius) else None
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One instance, as bounds need it: (K, D) tables, means oriented so that larger is better.
-
-    scale       what a radius is told
-    noise       the standard deviations of the outcomes
-    gaussian    outcomes are Gaussian and independent between objectives; False: not known to be
-    """
-
-    means: FloatArray
-    scale: FloatArray
-    noise: FloatArray
-    gaussian: bool
-
-
 def problem(runs: Any, bandit: Bandit | None) -> Problem | None:
     """The instance that `runs` are of; None if they do not say.
 
@@ -183,10 +125,7 @@ def problem(runs: Any, bandit: Bandit | None) -> Problem | None:
                 f"from its means and scale."
             )
         _check_arms(runs, bandit)
-        noise = getattr(bandit, "noise", bandit.scale)
-        independent = getattr(bandit, "covariance", None) is None
-        gaussian = bandit.model == "gaussian" and independent
-        return Problem(bandit.oriented, bandit.scale, noise, gaussian)
+        return Problem.of(bandit)
     if not {"means", "scale", "minimize"} <= {*runs.data_vars, *runs.coords}:
         return None
     one = one_setting(runs)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import theory
-from paretoid.goals import AtMost, Cover, Goal
+from paretoid.bounds import Problem, setting_bounds
+from paretoid.goals import Goal
 from theory._checks import FloatArray
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
+from theory.radii import Radius
 
 #: T* is a series of linear programs: beyond this many instances or arms it is left out
 _INSTANCES, _ARMS = 20, 40
@@ -44,8 +44,15 @@ class Limits:
     least: float = math.nan
 
 
+#: name of a bound in `paretoid.bounds`, and in a table
+_NAMES = {
+    "sharp_bound": "sharp", "theorem_1": "theorem_1", "expected_lucb1": "mean",
+    "characteristic": "least",
+}  # fmt: skip
+
+
 class Bounds:
-    """Bounds of a campaign's settings; what does not depend on all of a setting is kept.
+    """Bounds of a campaign's settings; T* of an instance is kept.
 
     cases   the instances of the manifest: kind, means, scale (and covariance)
     sign    (D,) -1 for objectives where less is better
@@ -60,42 +67,21 @@ class Bounds:
         deltas: Sequence[float],
         goals: Sequence[Goal],
     ) -> None:
-        self.cases, self.sign, self.rule = cases, sign, rule
-        self.radii, self.deltas, self.goals = radii, deltas, goals
-        self._times: dict[int, float] = {}
+        self.rule, self.radii, self.deltas, self.goals = rule, radii, deltas, goals
+        self.problems = []
+        for case in cases:
+            gaussian = case["kind"] == "GaussianBandit" and "covariance" not in case
+            means, scale = case["means"] * sign, case["scale"]
+            self.problems.append(Problem(means, scale, scale, gaussian))
 
     def of(self, at: tuple[int, int, int, int]) -> Limits:
         """The bounds at these positions of instance, radius, delta and goal."""
         i, q, d, g = at
-        case, delta, goal = self.cases[i], self.deltas[d], self.goals[g]
-        means, scale = case["means"] * self.sign, case["scale"]
-        k = goal.k if isinstance(goal, AtMost) else None
-        problem = (goal.eps1, k, scale)
-        radius, found = self.radii[q], {}
-        if self.rule == "APE(pull='less sampled')":
-            found["theorem_1"] = float(theory.theorem_1(means, delta, *problem))
-            if isinstance(radius, (Mixture, KaufmannKoolen)):
-                found["sharp"] = float(theory.sample_bound(means, delta, radius, *problem))
-            if isinstance(radius, SingleArm) and radius.guarantee == "proved":
-                found["mean"] = float(theory.expected_samples_lucb1(means, delta, *problem))
-        exact = k is None and not isinstance(goal, Cover) and not any_positive(goal.eps1)
-        proved = radius is not None and radius.guarantee == "proved"
-        if exact and proved and delta < 0.5:
-            found["least"] = self._time(i) * theory.kl_bernoulli(delta, 1 - delta)
-        return Limits(**found)
-
-    def _time(self, i: int) -> float:
-        """T* of an instance, its lower end; NaN where it is not computed."""
-        case = self.cases[i]
-        gaussian = case["kind"] == "GaussianBandit" and "covariance" not in case
-        if not gaussian or len(self.cases) > _INSTANCES or len(case["means"]) > _ARMS:
-            return math.nan
-        if i not in self._times:
-            found = theory.characteristic_time(case["means"] * self.sign, case["scale"])
-            self._times[i] = found.lower
-        return self._times[i]
-
-
-def any_positive(eps: Any) -> bool:
-    """Is there a margin in any objective?"""
-    return any(e > 0 for e in eps) if isinstance(eps, tuple) else eps > 0
+        known, radius, delta = self.problems[i], self.radii[q], self.deltas[d]
+        few = len(self.problems) <= _INSTANCES and len(known.means) <= _ARMS
+        names = [*_NAMES] if few and delta < 0.5 else [*_NAMES][:-1]  # from 1/2 on T* says nothing
+        found = setting_bounds(
+            known, self.goals[g], delta, radius, rule=self.rule,
+            proved=radius is not None and radius.guarantee == "proved", names=names,
+        )  # fmt: skip
+        return Limits(**{_NAMES[name]: float(bound) for name, bound in found.items()})

@@ -1,0 +1,77 @@
+"""Which theorem speaks about a setting."""
+
+import numpy as np
+import pytest
+
+import paretoid as pt
+import theory
+from paretoid.bounds import NAMES, Problem, exact_gaussian, sample_bounds, setting_bounds
+from paretoid.estimation.planning import PlannedBandit
+from paretoid.notation import goal_of, radius_of
+
+MEANS = [[1.0, 0.0], [0.0, 1.0], [-0.5, -0.25]]
+PLAIN = pt.GaussianBandit(MEANS)
+PLANNED = PlannedBandit(MEANS, 2.0, 3.0)
+JOINT = pt.GaussianBandit(MEANS, covariance=[[1.0, 0.5], [0.5, 1.0]])
+UPPER = {"sharp_bound", "theorem_1"}
+
+
+def test_lower_bounds_are_about_the_outcomes_and_upper_ones_about_the_stated_scale():
+    found = sample_bounds(PLANNED)
+    assert found["characteristic"] == theory.characteristic_lower_bound(MEANS, 0.1, 2.0)
+    assert found["lower_bound"] == theory.lower_bound(MEANS, 0.1, 3, scale=2.0)
+    assert found["theorem_1"] == theory.theorem_1(MEANS, 0.1, scale=3.0)
+    assert found["sharp_bound"] == theory.sample_bound(MEANS, 0.1, pt.Mixture(), scale=3.0)
+    assert found["expected_lucb1"] == theory.expected_samples_lucb1(MEANS, 0.1, scale=3.0)
+    assert list(found) == list(NAMES)
+
+
+def test_means_and_scale_say_all_of_a_plain_gaussian_bandit_alone():
+    assert exact_gaussian(PLAIN)
+    coins = pt.BernoulliBandit(np.abs(MEANS))
+    assert not any(map(exact_gaussian, (PLANNED, JOINT, coins)))
+    for other in (PLANNED, JOINT):  # a campaign keeps the scale, and not how outcomes are drawn
+        assert pt.Campaign([PLAIN, other], replications=1).describe()["outcomes"] == "gaussian"
+
+
+@pytest.mark.parametrize(
+    ("bandit", "goal", "radius", "said", "names"),
+    [
+        (PLAIN, pt.ParetoSet(), pt.Mixture(), {}, UPPER),
+        (PLAIN, pt.ParetoSet(), None, {}, {"theorem_1"}),
+        (PLAIN, pt.ParetoSet(), pt.SingleArm(), {}, {"theorem_1"}),
+        (PLAIN, pt.Cover(eps2=0.5), pt.SingleArm(), {"proved": True},
+         {"theorem_1", "expected_lucb1"}),
+        (PLAIN, pt.AtMost(2), pt.Mixture(), {"proved": True}, UPPER | {"lower_bound"}),
+        (PLAIN, pt.ParetoSet((0.0, 0.1)), pt.Mixture(), {"proved": True}, UPPER),
+        (JOINT, pt.ParetoSet(), pt.Mixture(), {"proved": True}, UPPER),
+        (PLAIN, pt.ParetoSet(), pt.Mixture(), {"proved": True, "rule": "APE(pull='both')"},
+         {"characteristic", "lower_bound"}),
+        (PLAIN, pt.ParetoSet(), pt.Mixture(), {"proved": True, "names": ["theorem_1"]},
+         {"theorem_1"}),
+    ],
+)  # fmt: skip
+def test_a_bound_is_given_where_its_theorem_speaks(bandit, goal, radius, said, names):
+    assert set(setting_bounds(Problem.of(bandit), goal, 0.1, radius, **said)) == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ParetoSet", "ParetoSet:eps1=1", "AtMost(2)", "AtMost()", "ParetoSet(eps1=word)",
+        "ParetoSet(eps3=1)", "paretoset()", "Mixture", "Mixture(rho=-1.0)", "print(1)",
+        "Mixture(rho=print(1))", "Mixture(rho=np.float64(3.0))", "APE()", "", "(", ")",
+    ],
+)  # fmt: skip
+def test_what_no_result_prints_is_neither_a_goal_nor_a_radius(text):
+    assert goal_of(text) is None
+    assert radius_of(text) is None
+
+
+def test_a_goal_is_no_radius_and_a_radius_no_goal():
+    for goal in (pt.Cover((0.0, 1.0), (0.25, 0.5)), pt.AtMost(2, (1.0,))):
+        assert goal_of(repr(goal)) == goal
+        assert radius_of(repr(goal)) is None
+    for radius in (pt.Mixture(3.0), pt.ArmMixture(), pt.KaufmannKoolen("approximate")):
+        assert radius_of(repr(radius)) == radius
+        assert goal_of(repr(radius)) is None
