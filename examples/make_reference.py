@@ -13,6 +13,7 @@ import pkgutil
 import re
 import sys
 import warnings
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,12 @@ def main(arguments: list[str]) -> None:
 
     filters["to_markdown"] = to_markdown
     pdoc.render.configure(docformat="restructuredtext", math=True)
-    with warnings.catch_warnings():
+    out = Path(arguments[0]).absolute()
+    # From here a folder paretoid/ is not in sight: pdoc would ask whether that is meant.
+    with chdir(Path(__file__).parent), warnings.catch_warnings():
         warnings.simplefilter("error")
-        pdoc.pdoc(*public_packages(), output_directory=Path(arguments[0]))
-    print(f"open {Path(arguments[0], 'index.html')}")
+        pdoc.pdoc(*public_packages(), output_directory=out)
+    print(f"open {out / 'index.html'}")
 
 
 if __name__ == "__main__":

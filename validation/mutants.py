@@ -219,7 +219,7 @@ MUTANTS = (
         "seeds shared", "every replication draws the same noise", ("independent replications",),
         (
             Edit(
-                "paretoid.simulation", "generator",
+                "paretoid.chunk", "generator",
                 "np.random.SeedSequence(seed, spawn_key=key)", "np.random.SeedSequence(seed)",
             ),
         ),
