@@ -2,8 +2,8 @@
 
     python -m validation.benchmarks [--quick] [--out DIR]
 
-Writes DIR/benchmarks.md (what it prints) and DIR/benchmarks.png; about ten minutes on two cores,
-two with --quick. The last figures, with machine and versions, are in
+Writes DIR/benchmarks.md (what it prints) and DIR/benchmarks.png; about five minutes on two
+idle cores, less with --quick. The last figures, with machine and versions, are in
 validation/benchmarks/README.md.
 """
 
