@@ -73,21 +73,36 @@ class Tile:
 
 @dataclass(frozen=True)
 class Work:
-    """A tile as a task for a worker: it pickles, and knows nothing of the campaign.
+    """A tile as a task for a worker: it pickles, is small, and knows nothing of the grid.
 
-    parts       settings and the seeds' keys, run one after the other
-    samples     pause after so many; only a tile of one part does
+    streams     a setting for each instance, and what comes before the replication in its keys
+    first, last replications
+    samples     pause after so many; only a tile that is a single chunk does
     """
 
     seed: int
-    parts: tuple[tuple[Setting, tuple[tuple[int, ...], ...]], ...]
+    streams: tuple[tuple[Setting, tuple[int, ...]], ...]
+    first: int
+    last: int
     samples: int
 
+    @property
+    def runs(self) -> int:
+        """How many runs: replications of every instance."""
+        return len(self.streams) * (self.last - self.first)
+
+    def chunks(self) -> Iterator[tuple[Setting, list[tuple[int, ...]]]]:
+        """Settings and keys, run one after the other."""
+        for setting, before in self.streams:
+            for first in range(self.first, self.last, _CHUNK):
+                numbers = range(first, min(first + _CHUNK, self.last))
+                yield setting, [(*before, r) for r in numbers]
+
     def __call__(self, start: Checkpoint | None = None) -> tuple[Chunk, ...] | Checkpoint:
-        """Run to the end, or to a pause if there is a single part."""
-        if len(self.parts) > 1:
-            return tuple(run_chunk(setting, self.seed, keys) for setting, keys in self.parts)
-        ((setting, keys),) = self.parts
+        """Run to the end, or to a pause if it is a single chunk."""
+        if len(self.streams) > 1 or self.last - self.first > _CHUNK:
+            return tuple(run_chunk(setting, self.seed, keys) for setting, keys in self.chunks())
+        ((setting, keys),) = self.chunks()
         result = advance_chunk(setting, self.seed, keys, start, self.samples)
         return result if isinstance(result, Checkpoint) else (result,)
 
@@ -119,17 +134,14 @@ def work_of(campaign: Campaign, tile: Tile) -> Work:
     """What a worker needs to compute `tile`."""
     goals = tuple(campaign.goals[g] for g in campaign.streams[tile.stream])
     radius, delta = campaign.radii[tile.radius], campaign.deltas[tile.delta]
-    parts = []
+    streams = []
     for i in range(tile.first_instance, tile.last_instance):
-        setting = Setting(
-            campaign.bandits[i], goals, campaign.rule, radius, delta, campaign.max_samples
-        )
-        for first in range(tile.first, tile.last, _CHUNK):
-            numbers = range(first, min(first + _CHUNK, tile.last))
-            parts.append((setting, tuple(campaign.key(i, r) for r in numbers)))
+        bandit = campaign.bandits[i]
+        setting = Setting(bandit, goals, campaign.rule, radius, delta, campaign.max_samples)
+        streams.append((setting, campaign.key(i, 0)[:-1]))
     K, D = campaign.bandits[0].means.shape
     samples = int(_SLICE / seconds_per_sample(K, D, radius))
-    return Work(campaign.seed, tuple(parts), samples)
+    return Work(campaign.seed, tuple(streams), tile.first, tile.last, samples)
 
 
 def covered(campaign: Campaign, tiles: Iterable[Tile]) -> BoolArray:

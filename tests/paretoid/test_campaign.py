@@ -65,8 +65,7 @@ class Immediate(Executor):
 
     @property
     def runs(self) -> int:
-        return sum(len(keys) for work, start in self.tasks if start is None
-                   for _, keys in work.parts)  # fmt: skip
+        return sum(work.runs for work, start in self.tasks if start is None)
 
 
 @pytest.fixture
@@ -188,7 +187,7 @@ def test_ctrl_c_leaves_a_store_that_goes_on_where_a_long_run_was(tmp_path, monke
 
 def test_the_longest_expected_goes_first_and_a_paused_one_is_not_forgotten():
     ended = []
-    work = Work(0, (), 1)
+    work = Work(0, (), 0, 0, 1)
     tasks = [Task(Tile(0, 0, 0, i, i + 1, 0, 1), work, s) for i, s in enumerate([1.0, 3.0, 2.0])]
     pause = Checkpoint(None, None, (), 0)
     outcomes = iter([pause, (), (), ()])  # in the order of submission: the first one pauses once
