@@ -11,9 +11,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 _DELIMITERS = ",;\t|"
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_BLANK = "[\\s'\u2009\u202f\u00a0]"
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_SET_APART = re.compile(rf"[+-]?[1-9]\d{{0,2}}({_BLANK})\d{{3}}(\1\d{{3}})*([.,]\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_BLANKS = re.compile("[\\s'\u2009\u202f\u00a0]")
 
 #: what stands for "not reported"
 _MISSING = ("", "na", "n/a", "nan", "-", "\u2013", "\u2014", "nr", "none")
@@ -148,13 +149,16 @@ def parse_number(text: str, delimiter: str = ",") -> tuple[float, float]:
     """(value, half a unit of its last printed digit), with the ways journals print numbers.
 
     Thousands may be set apart by commas, blanks or apostrophes, decimals by a point or a middle
-    dot. Where the delimiter is no comma, a comma may be the decimal sign.
+    dot. Where the delimiter is no comma, a comma may be the decimal sign. What could be read in two
+    ways, or is two numbers in one cell, is refused.
 
     >>> parse_number("31,111"), parse_number("84·6"), parse_number("0,25", ";")
     ((31111.0, 0.5), (84.6, 0.05), (0.25, 0.005))
     """
-    plain = _BLANKS.sub("", text).replace("\u00b7", ".").replace("\u2219", ".")
+    plain = text.strip().replace("\u00b7", ".").replace("\u2219", ".")
     plain = plain.replace("\u22c5", ".").replace("\u2212", "-")
+    if _SET_APART.fullmatch(plain):
+        plain = re.sub(_BLANK, "", plain)
     if "," in plain:
         grouped, decimal = _THOUSANDS.fullmatch(plain), _DECIMAL_COMMA.fullmatch(plain)
         if delimiter != "," and decimal and not grouped:
@@ -166,12 +170,25 @@ def parse_number(text: str, delimiter: str = ",") -> tuple[float, float]:
             )
         elif grouped:
             plain = plain.replace(",", "")
+        elif decimal:
+            raise ValueError(
+                f"{text!r} is no number where commas separate columns: there a comma only sets "
+                f"apart groups of three digits; write {plain.replace(',', '.')} if it is the "
+                f"decimal sign"
+            )
     try:
-        value = float(plain)
+        value = float(plain.replace("_", "no digit"))  # float() itself reads 1_0 as 10
     except ValueError:
-        raise ValueError(f"{text!r} is no number") from None
+        raise ValueError(f"{text!r} is no number{_why(plain)}") from None
     if value != value or value in (float("inf"), float("-inf")):
         raise ValueError(f"{text!r} is not finite")
     digits = plain.lower().split("e")[0]
     decimals = len(digits.split(".")[1]) if "." in digits else 0
     return value, 0.5 * 10.0**-decimals if "e" not in plain.lower() else 0.0
+
+
+def _why(plain: str) -> str:
+    """Why digits with something between them are no number."""
+    if re.fullmatch(rf"[+-]?[\d.,]+({_BLANK}+[\d.,]+)+", plain):
+        return ": blanks and apostrophes may only set apart groups of three digits, as in 31 111"
+    return ""

@@ -65,6 +65,8 @@ def test_binary_endpoints_take_events(tmp_path):
         ("31,111", ",", 31111), ("1,234,567.5", ",", 1234567.5), ("84·6", ",", 84.6),
         ("31 111", ",", 31111), ("31\u2009111", ",", 31111), ("12'345", ",", 12345),
         ("0,25", ";", 0.25), ("1,234.5", ";", 1234.5), ("\u22121.5", ",", -1.5), ("1e3", ",", 1000),
+        ("0,715", ";", 0.715), ("-0,125", ";", -0.125), ("31 111,5", ";", 31111.5),
+        ("-1 234 567.5", ",", -1234567.5), ("\u00a012.5 ", ",", 12.5), ("0.715", ",", 0.715),
     ],
 )  # fmt: skip
 def test_numbers_as_journals_print_them(text, delimiter, value):
@@ -73,8 +75,17 @@ def test_numbers_as_journals_print_them(text, delimiter, value):
 
 @pytest.mark.parametrize(
     ("text", "delimiter", "said"),
-    [("1,234", ";", "may be 1234 or 1.234"), ("12,34", ",", "no number"), ("inf", ",", "finite")],
-)
+    [
+        ("1,234", ";", "may be 1234 or 1.234"), ("inf", ",", "finite"),
+        ("12,34", ",", "no number .*write 12.34 if"), ("0,715", ",", "no number .*write 0.715 if"),
+        ("-0,125", ",", "no number .*write -0.125 if"), ("0,715.5", ",", "no number"),
+        ("3 4.5", ",", "no number: blanks"), ("0.7 1", ",", "no number: blanks"),
+        ("0.5'1", ",", "no number: blanks"), ("12'5", ",", "no number: blanks"),
+        ("1 234'567", ",", "no number: blanks"), ("1 2345", ",", "no number: blanks"),
+        ("0 123", ",", "no number: blanks"), ("1 234,567", ",", "no number .*write 1234.567 if"),
+        ("1_0", ",", "'1_0' is no number"), ("1_0", ";", "'1_0' is no number"),
+    ],
+)  # fmt: skip
 def test_numbers_that_could_mean_two_things_are_refused(text, delimiter, said):
     with pytest.raises(ValueError, match=said):
         parse_number(text, delimiter)

@@ -102,6 +102,8 @@ def test_the_bundled_instance_survives_a_csv(tmp_path):
     [
         ("arm,a,b\nA,1,x\nB,high,2\n", {"scale": 1}, r"(?s)2 problems:.*row 2, column b: 'x' is no "
          r"number.*row 3, column a: 'high' is no number"),
+        ('arm,a\nA,"0,715"\nB,2\n', {"scale": 1}, "row 2, column a: '0,715' is no number"),
+        ("arm,a\nA,3 4.5\nB,2\n", {"scale": 1}, "row 2, column a: '3 4.5' is no number"),
         ("arm,a\nA,\nB,2\n", {"scale": 1}, "row 2, column a: '' is no number"),
         ("arm,a\nA,1,2\nB,2\n", {"scale": 1}, "row 2: 3 cells under 2 columns"),
         ("arm,a\n,1\nB,2\n", {"scale": 1}, "row 2: the arm has no name"),
