@@ -97,22 +97,26 @@ def _promise(stored: Stored) -> Block:
     loose = len(stored.found) - len(proved)
     if not proved:
         return Text(methods.guarantee(None, False, math.nan), "warning")
+    worst = max(proved, key=lambda s: s.error[0])
+    share, delta = percent(*worst.error), about["deltas"][worst.at[2]]
+    largest = (
+        f"{'Its' if len(proved) == 1 else 'The largest'} error rate is {share.text}: "
+        f"{worst.wrong:,} of {worst.runs:,} runs (95% interval {share.extra}%, delta = {delta:g})."
+    )
     if above:
         said = (
             f"In {len(above)} of {len(proved)} settings with a proved guarantee the whole 95% "
             f"interval of the error rate lies above delta: by chance alone one setting in forty "
-            f"or fewer should. Look at those rows first."
+            f"or fewer should, though settings that share samples err together. Look at those "
+            f"rows first. {largest}"
         )
         return Text(said, "warning")
-    wrong, runs = sum(s.wrong for s in proved), sum(s.runs for s in proved)
-    share = percent_of(wrong, runs)
     settings = "the only setting" if len(proved) == 1 else f"none of the {len(proved)} settings"
     does = "does not lie" if len(proved) == 1 else "lies"
     extra = f" {loose} further settings use a heuristic radius: no theorem bounds their error."
     return Text(
         f"The runs agree with the guarantee: in {settings} with a proved guarantee the 95% "
-        f"interval of the error rate {does} above delta; {wrong:,} of {runs:,} runs ended with a "
-        f"wrong answer ({share.text}, 95% interval {share.extra}%)." + (extra if loose else "")
+        f"interval of the error rate {does} above delta. {largest}" + (extra if loose else "")
     )
 
 

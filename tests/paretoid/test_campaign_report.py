@@ -168,6 +168,30 @@ def test_a_broken_promise_is_a_warning(stored, monkeypatch):
     assert "The radius is heuristic" in html
 
 
+def test_the_headline_pools_no_settings_that_share_samples(stored, monkeypatch):
+    monkeypatch.setattr("paretoid.report.campaign.setting_pictures", lambda *_: [])
+    # Four goals' worth of one stream: 3 of 30 wrong in one setting, 1 of 30 in all others.
+    low, high = stats.beta.ppf([0.025, 0.975], [3, 4], [28, 27])
+    found = [
+        (replace(s, wrong=3, error=(0.1, low, high)) if n == 4 else
+         replace(s, wrong=1, error=(1 / 30, 0.0008, 0.172)), b)
+        for n, (s, b) in enumerate(stored.found)
+    ]  # fmt: skip
+    proved = [s for s, _ in found if stored.about["guarantees"][s.at[1]] == "proved"]
+    delta = stored.about["deltas"][found[4][0].at[2]]
+    assert found[4][0] in proved
+    headline = unescape(campaign_report(replace(stored, found=found))).split("The runs agree")[1]
+    headline = headline.split("</p>")[0]
+    assert f"in none of the {len(proved)} settings with a proved guarantee" in headline
+    said = f"The largest error rate is 10.0%: 3 of 30 runs (95% interval {100 * low:.1f} to "
+    assert said + f"{100 * high:.1f}%, delta = {delta:g})." in headline
+    runs = sum(s.runs for s in proved)
+    assert f"of {runs:,}" not in headline  # no share of runs that are not independent
+    alone = unescape(campaign_report(replace(stored, found=[found[4]])))
+    assert "in the only setting with a proved guarantee" in alone
+    assert "Its error rate is 10.0%: 3 of 30 runs" in alone
+
+
 def test_few_runs_and_runs_without_an_end_are_said_so(tmp_path):
     bandit = pt.GaussianBandit([[0.0, 1.0], [0.0, 1.0], [1.0, 0.5]])  # a tie: it never ends
     goals = [pt.ParetoSet(), *(pt.Cover(eps2=eps) for eps in (3.0, 4.0, 5.0))]
