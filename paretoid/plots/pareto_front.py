@@ -183,7 +183,10 @@ def _region(axes: Axes, xy: FloatArray, sign: FloatArray) -> None:
     )
     better = xy * sign
     steps = better[pareto_set(better)] if len(better) > 1 else better
-    steps = steps[np.argsort(steps[:, 0])] * sign  # from the left: worse first, better second
+    # From the left, worse first and better second; of arms on one vertical the best alone counts:
+    # the others, which no arm beats strictly in both, lie on the border.
+    steps = steps[np.lexsort((-steps[:, 1], steps[:, 0]))]
+    steps = steps[np.unique(steps[:, 0], return_index=True)[1]] * sign
     x, y = [corner[0]], [steps[0, 1]]
     for this, following in zip(steps, [*steps[1:, 1], corner[1]], strict=True):
         x += [this[0], this[0]]

@@ -334,6 +334,21 @@ def test_the_shaded_region_is_what_some_arm_dominates(minimize):
     assert np.array_equal(region.contains_points(points), dominated)
 
 
+@pytest.mark.parametrize("minimize", [[], ["y"], ["x"], ["x", "y"]])
+def test_the_shaded_region_does_not_depend_on_the_order_of_arms_that_tie(minimize):
+    sign = np.where([name in minimize for name in "xy"], -1.0, 1.0)
+    means = np.array([[1.0, 0.5], [1.0, 1.0], [0.2, 1.5], [0.2, 1.2], [0.6, 1.0]])
+    points = np.random.default_rng(4).uniform([0.15, 0.45], [1.05, 1.55], size=(900, 2))
+    dominated = (means[None] > points[:, None]).all(axis=2).any(axis=1)
+    assert 100 < dominated.sum() < 800
+    for order in ([0, 1, 2, 3, 4], [1, 0, 2, 3, 4], [4, 3, 2, 1, 0], [3, 0, 4, 2, 1]):
+        bandit = pt.GaussianBandit(
+            means[order] * sign, scale=1.0, objectives=["x", "y"], minimize=minimize
+        )
+        region = plots.front(bandit).patches[0].get_path()
+        assert np.array_equal(region.contains_points(points * sign), dominated)
+
+
 def test_a_minimised_objective_is_reversed_and_says_so():
     axes = plots.front(SMALL)
     assert (axes.xaxis_inverted(), axes.yaxis_inverted()) == (False, True)
