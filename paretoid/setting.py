@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +77,8 @@ def check_setting(
 
 def as_bandits(bandit: Any) -> list[Bandit]:
     """One or more bandits of the same shape, names, direction and kind of outcome."""
-    bandits = [bandit] if isinstance(bandit, Bandit) else list(bandit)
+    one = isinstance(bandit, Bandit) or not isinstance(bandit, Iterable)
+    bandits = [bandit] if one else list(bandit)
     if not bandits or not all(isinstance(each, Bandit) for each in bandits):
         raise ValueError(
             f"bandit={bandit!r} must be a Bandit or a non-empty sequence of them, for instance "
@@ -96,7 +97,8 @@ def as_bandits(bandit: Any) -> list[Bandit]:
 
 def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     """One or more different goals that fit `bandit`."""
-    goal_list = [goals] if isinstance(goals, Goal) else list(goals)
+    one = isinstance(goals, Goal) or not isinstance(goals, Iterable)
+    goal_list = [goals] if one else list(goals)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
         raise ValueError(
             f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost: without a goal "

@@ -88,7 +88,13 @@ class CharacteristicTime:
         return self.time
 
     def samples(self, delta: float) -> float:
-        """What every delta-correct algorithm needs: see `characteristic_lower_bound`."""
+        """What every delta-correct algorithm needs: see `characteristic_lower_bound`.
+
+        Two arms a gap of 2 apart have T* = 2 (1 + 1) * 2 / 2^2 = 2.
+
+        >>> round(characteristic_time([[0.0], [2.0]]).samples(0.1), 3)    # 2 kl(0.1, 0.9)
+        3.516
+        """
         delta = check_delta(delta)
         return self.lower * kl_bernoulli(delta, 1 - delta) if delta < 0.5 else 0.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from functools import cached_property
 from pathlib import Path
@@ -99,8 +99,11 @@ class Campaign:
         )
         several: list[Radius | None] = [None]  # the default of the rule
         if radii is not None:
-            several = [radii] if isinstance(radii, Radius) else list(radii)
-        levels = list(deltas) if isinstance(deltas, (Sequence, np.ndarray)) else [deltas]
+            several = list(radii) if isinstance(radii, Iterable) else [radii]
+        given: Any = deltas
+        levels = [given] if isinstance(given, str) or np.ndim(given) == 0 else list(given)
+        if isinstance(goals, Iterable):
+            goals = list(goals)
         if not several or not levels:
             raise ValueError("the grid is empty: radii and deltas need at least one member each.")
         self.radii: list[Radius] = []
@@ -270,7 +273,7 @@ class Campaign:
 
     def _tasks(self, sink: Memory | Store, workers: int) -> list[Task]:
         """A task for everything that is missing, paused chunks first of all."""
-        paused = sink.checkpoints()
+        paused = {t: c for t, c in sink.checkpoints().items() if t.last <= self.replications}
         tiles = [*paused, *cut(self, [*sink.tiles(), *paused], workers)]
         tasks = []
         for tile in tiles:
@@ -350,7 +353,7 @@ def _outcomes(bandits: Sequence[Bandit]) -> str:
 def _as_labels(labels: Sequence[str] | None, size: int) -> list[str] | list[int]:
     if labels is None:
         return list(range(size))
-    if isinstance(labels, str) or len(labels) != size:
+    if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != size:
         raise ValueError(f"labels={labels!r} must be {size} names, one for each bandit.")
     names = [str(label) for label in labels]
     _refuse_repeats(names, "labels")

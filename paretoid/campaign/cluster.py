@@ -36,7 +36,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asyncio.run, _knock(address)).result()
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+    except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
         raise ValueError(
             f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}). Check "
             f"that it runs (dask scheduler), that host and port are those it printed, such as "

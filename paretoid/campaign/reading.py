@@ -30,6 +30,13 @@ def open_campaign(directory: str | Path, *, partial: bool = False) -> xr.Dataset
     ...     int(pt.open_campaign(folder).stopped.sum())
     5
     """
+    return open_part(directory, None, partial=partial)
+
+
+def open_part(
+    directory: str | Path, replications: int | None, *, partial: bool = False
+) -> xr.Dataset:
+    """The first `replications` of a stored campaign, or all; see `open_campaign`."""
     from xarray.core.indexing import LazilyIndexedArray
 
     from paretoid.campaign.lazy import Stored
@@ -37,7 +44,8 @@ def open_campaign(directory: str | Path, *, partial: bool = False) -> xr.Dataset
 
     folder = Path(directory)
     manifest = read_manifest(folder)
-    about, replications = manifest["campaign"], manifest["replications"]
+    about = manifest["campaign"]
+    replications = manifest["replications"] if replications is None else replications
     files = tiles_in(folder / "chunks")
     there = finished(about, list(files), replications)
     if not partial and not there.all():

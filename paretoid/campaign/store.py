@@ -40,6 +40,19 @@ if TYPE_CHECKING:
 FORMAT = 1
 _HASH = 32  # hexadecimal digits kept of SHA-256
 
+#: descriptors of the locks of this process
+_HELD: set[int] = set()
+
+
+def _let_go() -> None:
+    """In a forked worker: it may outlive a killed driver, and must not keep its stores locked."""
+    while _HELD:
+        os.close(_HELD.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
 
 class Store:
     """The directory of one campaign, held by this process until it is closed."""
@@ -95,12 +108,14 @@ class Store:
     def close(self) -> None:
         """Let others write."""
         if self._lock is not None:
+            _HELD.discard(self._lock)
             os.close(self._lock)
             self._lock = None
 
     def _acquire(self) -> None:
         """One writer at a time, where the system has file locks; a killed one lets go."""
         self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        _HELD.add(self._lock)
         try:
             import fcntl
         except ImportError:  # Windows: two writers waste time but do no harm
@@ -199,10 +214,9 @@ class Store:
 
     def dataset(self, *, partial: bool = False) -> xr.Dataset:
         """Results, read from the files when needed."""
-        from paretoid.campaign.reading import open_campaign
+        from paretoid.campaign.reading import open_part
 
-        found = open_campaign(self.directory, partial=partial)
-        return found.isel(replication=slice(self.campaign.replications))
+        return open_part(self.directory, self.campaign.replications, partial=partial)
 
     def _write(self, path: Path, data: bytes, suffix: str = "") -> Path:
         """Draft, flush to the disk, rename, flush the directory.
@@ -247,6 +261,8 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
         newer = int(found["format"]) > FORMAT
         author = found["versions"]["paretoid"]
+        if not newer:  # all that readers rely on
+            _ = found["campaign"]["streams"], int(found["replications"]), found["kernels"]
     except FileNotFoundError:
         raise ValueError(
             f"{str(directory)!r} is no campaign: it has no campaign.json. Pass the directory that "
@@ -310,23 +326,27 @@ def read_variable(path: Path, name: str) -> NDArray[Any]:
     """One variable of a finished tile."""
     import h5py
 
-    _check_once(path)
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        raise _damaged(path) from None
+    _check(path, now.st_mtime_ns, now.st_size)
     with h5py.File(path, "r", locking=False) as file:
         return np.asarray(file[name][...].astype(VARIABLES[name][0]))
 
 
 @lru_cache(maxsize=1 << 16)
-def _check_once(path: Path) -> None:
-    """Raise if a chunk is not what its name says; what was right once is not read again."""
-    try:
-        good = _verified(path) is not None
-    except FileNotFoundError:
-        good = False
-    if not good:
-        raise ValueError(
-            f"{path} is missing or damaged. Run the campaign again with this store: what is "
-            f"missing is computed again, with the same numbers."
-        )
+def _check(path: Path, changed: int, size: int) -> None:
+    """Raise if a chunk is not what its name says; checked again only when it has changed."""
+    if _verified(path) is None:
+        raise _damaged(path)
+
+
+def _damaged(path: Path) -> ValueError:
+    return ValueError(
+        f"{path} is missing or damaged. Run the campaign again with this store: what is missing "
+        f"is computed again, with the same numbers."
+    )
 
 
 def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:

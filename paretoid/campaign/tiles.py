@@ -140,7 +140,7 @@ def work_of(campaign: Campaign, tile: Tile) -> Work:
         setting = Setting(bandit, goals, campaign.rule, radius, delta, campaign.max_samples)
         streams.append((setting, campaign.key(i, 0)[:-1]))
     K, D = campaign.bandits[0].means.shape
-    samples = int(_SLICE / seconds_per_sample(K, D, radius))
+    samples = max(1, int(_SLICE / seconds_per_sample(K, D, radius)))
     return Work(campaign.seed, tuple(streams), tile.first, tile.last, samples)
 
 

@@ -166,6 +166,26 @@ def test_a_chunk_goes_on_from_a_checkpoint_as_if_it_had_never_stopped():
             assert (getattr(state, name) == getattr(whole, name)).all()
 
 
+def test_goals_may_be_an_iterator():
+    assert campaign(1, deltas=[0.1, 0.2], goals=iter(GOALS)).goals == GOALS
+
+
+def test_fewer_replications_of_an_unfinished_store_are_what_was_asked_for(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        campaign(8, bandits=BANDIT).run(tmp_path, executor=Immediate(stop_at=0))
+    few = campaign(2, bandits=BANDIT).run(tmp_path).compute()
+    xr.testing.assert_identical(few, campaign(2, bandits=BANDIT).run())
+    with pytest.raises(ValueError, match="is not finished"):
+        pt.open_campaign(tmp_path)
+
+
+def test_a_slice_is_never_empty():
+    """The textbook loop at K = 3100, D = 10 takes longer than a slice for one sample."""
+    means = np.random.default_rng(0).random((3100, 10))
+    large = pt.Campaign(pt.BernoulliBandit(means), radii=pt.SingleArm(), max_samples=5)
+    assert tiles.work_of(large, Tile(0, 0, 0, 0, 1, 0, 1)).samples == 1
+
+
 def test_ctrl_c_leaves_a_store_that_goes_on_where_a_long_run_was(tmp_path, monkeypatch):
     monkeypatch.setattr(tiles, "_SLICE", 2e-3)
     tied = pt.GaussianBandit([[0.0, 0.0], [0.0, 0.0]], 1.0)
@@ -280,7 +300,11 @@ BAD = [
     ({"replications": 0}, "replications=0"),
     ({"deltas": [0.1, 0.1]}, "deltas repeats 0.1"),
     ({"deltas": [0.1, 1.5]}, "delta=1.5"),
-    ({"deltas": "0.1"}, "delta='0'"),
+    ({"deltas": "0.1"}, "delta='0.1'"),
+    ({"bandits": 5}, "must be a Bandit"),
+    ({"goals": 5}, "must be one or more"),
+    ({"radii": 5}, "radius=5 must be one of"),
+    ({"bandits": [BANDIT], "labels": 5}, "labels=5 must be 1 names"),
     ({"radii": [pt.Mixture(), pt.Mixture()]}, "radii repeats"),
     ({"radii": ["Mixture"]}, "must be one of Mixture"),
     ({"bandits": [BANDIT, BANDIT], "labels": ["x", "x"]}, "labels repeats 'x'"),
@@ -342,6 +366,11 @@ def test_stores_that_cannot_be_used_say_why(tmp_path):
     for use in (lambda: campaign(1).run(store), lambda: pt.open_campaign(store)):
         with pytest.raises(ValueError, match=r"format 99.*Upgrade paretoid"):
             use()
+    for lost in ("campaign", "replications", "kernels"):
+        part = {key: value for key, value in manifest.items() if key != lost}
+        (store / "campaign.json").write_text(json.dumps(part))
+        with pytest.raises(ValueError, match="cannot be read"):
+            pt.open_campaign(store)
     (store / "campaign.json").write_text("{")
     with pytest.raises(ValueError, match="cannot be read"):
         pt.open_campaign(store)

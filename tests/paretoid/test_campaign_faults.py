@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import random
@@ -67,6 +68,32 @@ def test_a_driver_killed_five_times_at_random_loses_nothing(tmp_path, uninterrup
     assert not pt.open_campaign(tmp_path, partial=True).finished.all()
     xr.testing.assert_identical(uninterrupted, long_campaign().run(tmp_path).compute())
     assert not list(tmp_path.rglob("*.draft"))
+
+
+POOL_DRIVER = """
+import sys
+sys.path.insert(0, {folder!r})
+from concurrent.futures import ProcessPoolExecutor
+import test_campaign_faults as faults
+from paretoid.campaign import tiles
+tiles._LONGEST = 0.014
+with ProcessPoolExecutor(2) as pool:
+    faults.long_campaign().run(sys.argv[1], executor=pool)
+"""
+
+
+def test_workers_that_outlive_a_killed_driver_do_not_keep_the_store(tmp_path, uninterrupted):
+    code = POOL_DRIVER.format(folder=str(Path(__file__).parent))
+    child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], start_new_session=True)
+    try:
+        while child.poll() is None and _files(tmp_path) < 2:
+            time.sleep(0.002)
+        child.send_signal(signal.SIGKILL)  # the driver alone
+        assert child.wait() == -signal.SIGKILL
+        xr.testing.assert_identical(uninterrupted, long_campaign().run(tmp_path).compute())
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 def _files(folder: Path) -> int:
@@ -177,7 +204,6 @@ def test_a_damaged_chunk_is_noticed_and_computed_again(tmp_path, damage, monkeyp
     data[len(data) // 2] ^= 1
     new = {"truncated": data[: len(data) // 2], "flipped": data, "empty": b""}[damage]
     path.write_bytes(bytes(new))
-    store._check_once.cache_clear()
     with pytest.raises(ValueError, match=f"{path.name} is missing or damaged"):
         pt.open_campaign(tmp_path).compute()
     with pytest.warns(UserWarning, match="is damaged"):
@@ -245,6 +271,6 @@ def test_an_unreachable_scheduler_says_what_to_check():
             dask_executor(address),
         ):
             pass
-    for bad in ("nonsense", "tcp://127.0.0.1", ""):
+    for bad in ("nonsense", "tcp://127.0.0.1", "", "tls://127.0.0.1:1", "ucx://127.0.0.1:1"):
         with pytest.raises(ValueError, match="no Dask scheduler"), dask_executor(bad):
             pass

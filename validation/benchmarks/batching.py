@@ -17,7 +17,7 @@ brackets the ratio to n = 1 and its standard error; 22 minutes on a shared core.
      20   2,084 (1.023, 0.004)    11,564 (1.005, 0.001)    32,386 (1.017, 0.013)
     100   2,388 (1.172, 0.053)    11,706 (1.018, 0.004)    32,681 (1.027, 0.013)
 
-Conclusion: batches up to 1% of the trial cost about 2% at most. A batch of 100 costs 200 to 350
+Conclusion: batches up to 1% of the trial cost about 3% at most. A batch of 100 costs 200 to 350
 samples where 2,000 or 11,500 are needed, and 850 (standard error 420) where 32,000 are.
 """
 
