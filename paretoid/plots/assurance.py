@@ -20,7 +20,8 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
     planned     of `estimation.plan`
 
     Draws that ran out of `max_samples` keep the curve below 1, which then ends there in an open
-    triangle. A sharp bound more than twice `max_samples` is named and not drawn.
+    triangle. A sharp bound more than twice `max_samples` is named and not drawn; Theorem 1 is
+    named only.
 
     >>> from paretoid import AtMost
     >>> from paretoid.estimation import fit, load_trial, plan
@@ -41,23 +42,23 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
     limit = int(planned.attrs["max_samples"])
     names = [str(goal) for goal in planned.goal.values]
     table = _as_runs(planned, names)
-    sharp = planned.sharp_bound.median("draw").values
+    sharp, theorem = (planned[name].median("draw").values for name in ("sharp_bound", "theorem_1"))
     drawn = np.isfinite(sharp) & (sharp < 2 * limit)
     axes.set_xlim(0, 1.04 * max([limit, *sharp[drawn]]))
     for g, (color, _, dashes) in enumerate(style.series(len(names), "goals")):
         words = _words(names[g], planned)
         ecdf(axes, table, g, color, dashes, words)
         said = f"its sharp bound, median draw: {sharp[g]:,.0f}"
+        paper = f" (Theorem 1: {theorem[g]:,.0f})"
         if drawn[g]:
-            axes.axvline(sharp[g], color=color, ls=dashes, lw=1, label=said)
+            axes.axvline(sharp[g], color=color, ls=dashes, lw=1, label=said + paper)
         else:
-            axes.plot([], [], " ", label=said + ", beyond the axis")
+            axes.plot([], [], " ", label=said + ", beyond the axis" + paper)
     axes.axvline(limit, color="0.2", lw=1, ls=(0, (1, 1)), label=f"max_samples: {limit:,}")
     for level in planned.assurance_level.values:
         axes.axhline(level, color="0.85", lw=0.8, zorder=0)
     axes.set_ylim(0, 1.02)
-    theorem = float(planned.theorem_1.median())
-    axes.set_xlabel(f"participants N (Theorem 1, median draw: {theorem:,.0f})")
+    axes.set_xlabel("participants N")
     axes.set_ylabel("P(stopped by N): assurance")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     style.grid(axes)

@@ -33,6 +33,7 @@ from paretoid.report.page import (
     settings,
     versions,
 )
+from theory._checks import FloatArray
 from theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _which(each: xr.Dataset, draws: int) -> str:
     arms = ", ".join(name for name, inside in zip(names, mask, strict=True) if inside)
     low, high = share_interval(often, draws)
     others = len(answers) - 1
-    more = f"; {others} other answers were given" if others > 1 else ""
+    more = f"; {others} other answer{'s were' if others > 1 else ' was'} given" if others else ""
     return (
         f"{arms}, in {often / draws:.0%} of simulated trials (95% interval {100 * low:.0f} to "
         f"{100 * high:.0f}%){more}. The true means differ from draw to draw, and with them the "
@@ -142,9 +143,13 @@ def _which(each: xr.Dataset, draws: int) -> str:
 def _wrong(each: xr.Dataset, draws: int) -> str:
     wrong = int((each.stopped & ~each.correct).sum())
     proved = each.attrs["guarantee"] == "proved"
-    promise = f"proved to be wrong with probability at most {float(each.attrs['delta']):g}"
+    promise = (
+        f"the probability of a wrong answer is proved to be at most {float(each.attrs['delta']):g}"
+        if proved
+        else "the answer is a heuristic, without a guarantee"
+    )
     return (
-        f"the answer is {promise if proved else 'a heuristic, without a guarantee'}; {wrong} of "
+        f"{promise}; {wrong} of "
         f"{draws} simulated trials gave a wrong one ({100 * wrong / draws:.1f}%, 95% interval "
         f"{100 * float(each.error_lower):.1f} to {100 * float(each.error_upper):.1f}%)."
     )
@@ -173,15 +178,14 @@ def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
         wrong = int((each.stopped & ~each.correct).sum())
         times = each.plug_in_stopping_time.values.astype(np.float64)
         mean = mean_interval(times.sum(), ((times - times.mean()) ** 2).sum(), len(times))
-        bounds = [np.quantile(each[name].values, [0.5, 0.025, 0.975], method="inverted_cdf")
-                  for name in ("sharp_bound", "theorem_1")]  # fmt: skip
+        bounds = [_over_draws(each[name].values) for name in ("sharp_bound", "theorem_1")]
         rows.append([
             Cell(label),
             *(_limited(*_needed(each, level), limit) for level in levels),
             number(*mean, least=not bool(each.plug_in_stopped.all())),
             percent(late / draws, *map(float, share_interval(late, draws))),
             percent(wrong / draws, float(each.error_lower), float(each.error_upper)),
-            *(number(*map(float, bound)) for bound in bounds),
+            *(number(*bound) for bound in bounds),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
              "mean N on the fitted means", "not settled by the limit", "wrong answers",
@@ -191,6 +195,12 @@ def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
         f"the 95% range over posterior draws. {_bounds(planned.attrs['bounds_in_words'])}"
     )
     return Table("Participants by goal", heads, rows, note)
+
+
+def _over_draws(values: FloatArray) -> tuple[float, float, float]:
+    """Median, as in the plan's other files and pictures, and the ends of the 95% range."""
+    low, high = np.quantile(values, [0.025, 0.975], method="inverted_cdf")  # infinite ones too
+    return float(np.median(values)), float(low), float(high)
 
 
 def _bounds(words: str) -> str:

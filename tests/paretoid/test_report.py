@@ -13,10 +13,11 @@ import typer
 from typer.testing import CliRunner
 
 import paretoid as pt
+from paretoid import plots
 from paretoid.commands.typed import typed
 from paretoid.estimation import plan
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.report import write_all
+from paretoid.estimation.report import as_dict, as_text, write_all
 from paretoid.report import campaign_report, plan_report, read_store
 from paretoid.report.figures import drawing, new_axes, picture
 from paretoid.report.page import Cell, Section, Table, Text, render, write_page
@@ -167,6 +168,51 @@ def test_numbers_of_the_plan_stand_in_the_report(nasty_plan, html):
     assert "Doe & <em>Roe</em>" in page.under("p")
 
 
+def test_bounds_are_medians_of_one_kind_for_each_goal_in_page_text_json_and_picture(nasty_plan):
+    fit, shares, planned = nasty_plan
+    assert planned.sizes["draw"] == 40  # an even number: the median lies between two draws
+    page, text = Parsed(plan_report(fit, shares, planned)), as_text(fit, shares, planned)
+    found = as_dict(fit, shares, planned)["goals"]
+    axes = plots.assurance(planned)
+    legend = [each.get_text() for each in axes.get_legend().get_texts()]
+    assert "Theorem" not in axes.get_xlabel()
+    seen = set()
+    for g, row in enumerate(page.rows("N for 90% assurance")):
+        parts = text.split("Theorem 1, median draw")[g : g + 2]
+        for name, cell in (("sharp_bound", row[6]), ("theorem_1", row[7])):
+            ordered = sorted(planned[name].values[g].tolist())
+            middle = (ordered[19] + ordered[20]) / 2
+            shown = f"{middle:,.0f}"
+            assert cell.startswith(f"{shown} ")
+            assert found[str(planned.goal.values[g])][f"{name}_median"] == pytest.approx(middle)
+            printed = parts[0].split("sharp bound, median draw")[1] if "sharp" in name else parts[1]
+            assert printed.split()[0] == shown
+            assert sum(shown in line for line in legend) == 1
+            seen.add(shown)
+    assert len(seen) == 4
+
+
+def test_the_only_other_answer_is_told(nasty_plan):
+    fit, shares, planned = nasty_plan
+    answer = np.zeros((2, 40, 4), dtype=bool)
+    answer[..., 0] = True
+    answer[0, 7, 1] = True  # one other answer to the first goal
+    answer[1, 7, 1] = True  # two others to the second
+    answer[1, 8, 2] = True
+    made = planned.assign(
+        answer=(planned.answer.dims, answer),
+        stopped=(planned.stopped.dims, np.ones((2, 40), dtype=bool)),
+    )
+    first, second = Parsed(plan_report(fit, shares, made)).under("li", "p").split("How many:")[1:3]
+    assert "; 1 other answer was given." in first
+    assert "; 2 other answers were given." in second
+    assert "How sure: the probability of a wrong answer is proved to be at most 0.1; " in first
+    answer[0, 7, 1] = False
+    alone = made.assign(answer=(planned.answer.dims, answer))
+    first = Parsed(plan_report(fit, shares, alone)).under("li", "p").split("How many:")[1]
+    assert "other answer" not in first
+
+
 def test_methods_name_model_priors_radius_guarantee_and_how_to_repeat_it(html):
     page = Parsed(html)
     words = page.under("p")
@@ -196,7 +242,8 @@ def test_problems_and_heuristics_are_said_first(nasty_plan):
     words = Parsed(plan_report(worse, shares, loose)).under("p", "li")
     assert words.index("7 divergent transitions") < words.index("nothing bounds the probability")
     assert words.index("nothing bounds the probability") < words.index("How many")
-    assert "proved to be wrong" not in words
+    assert "is proved to be at most" not in words
+    assert "How sure: the answer is a heuristic, without a guarantee; " in words
     assert "Proved:" not in words
 
 
