@@ -215,10 +215,11 @@ class Explorer(Session):
             bodies: list[dict[str, Any]] = []
             wrong: list[str] = []
             seen: set[tuple[int, str]] = set()
+            binary = list(state.only_binary)
             for at, (allocation, outcome) in enumerate(rows, start=1):
                 try:
                     key, position = self._subject(allocation)
-                    told = as_outcome(state, position, key, outcome)
+                    told = as_outcome(state, position, key, outcome, binary=binary)
                     twice = [name for name in told if (position, name) in seen]
                     if twice:
                         raise ValueError(f"{', '.join(twice)} of {key!r} comes twice.")

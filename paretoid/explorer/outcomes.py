@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.explorer.state import State
+from paretoid.explorer.state import MISSING, WAITING, State, count_binary
 
 #: under UnknownScale, this many outcomes of an objective that are all 0 or 1 are not Gaussian
 _BINARY = 10
@@ -45,9 +45,18 @@ def subject(state: State, id: Any, arm: str | None) -> tuple[int | str, int]:
 
 
 def as_outcome(
-    state: State, position: int | None, id: Any, outcome: Any, *, correcting: bool = False
+    state: State,
+    position: int | None,
+    id: Any,
+    outcome: Any,
+    *,
+    correcting: bool = False,
+    binary: list[int] | None = None,
 ) -> Told:
-    """Objective to number or "missing", checked against what is known of the subject."""
+    """Objective to number or "missing", checked against what is known of the subject.
+
+    `binary`, a copy of `state.only_binary`, is carried on from row to row of a batch.
+    """
     objectives = state.design.objectives
     if position is not None and position in state.replaced:
         raise ValueError(
@@ -94,7 +103,27 @@ def as_outcome(
                 f"{name} of {id!r} was told before, as {known(state, at, position or 0)}. A new "
                 f"value is a correction, with a reason."
             )
+    _refuse_binary(state, position, told, list(state.only_binary) if binary is None else binary)
     return told
+
+
+def _refuse_binary(state: State, position: int | None, told: Told, counts: list[int]) -> None:
+    """Move `counts` on by `told`; a tenth outcome of only 0 and 1 needs a scale.
+
+    In a batch `counts` go on after the refusal, so that one row says it and not all that follow.
+    """
+    for name, value in told.items():
+        d = state.design.objectives.index(name)
+        old = WAITING if position is None else state.values[d][position]
+        new = MISSING if isinstance(value, str) else value
+        counts[d] = count_binary(counts[d], old, new)
+        refused = max(state.only_binary[d], _BINARY - 1) + 1
+        if counts[d] == refused and new in (0.0, 1.0) and not state.design.given_scale:
+            raise ValueError(
+                f"the first {_BINARY} outcomes of {name} are all 0 or 1, and UnknownScale is "
+                f"proved for Gaussian outcomes only. Start the trial anew with outcomes='binary' "
+                f"and scale=0.5; its radius is then Mixture()."
+            )
 
 
 def known(state: State, d: int, position: int) -> float | str | None:
@@ -124,13 +153,6 @@ def _as_number(state: State, d: int, id: Any, value: Any) -> float | str:
         raise ValueError(
             f"{name}={number} of {id!r} must be 0 or 1: the trial was created with "
             f"outcomes='binary', and its scale is proved for those."
-        )
-    binary = number in (0.0, 1.0) and state.only_binary[d] >= _BINARY - 1
-    if binary and not state.design.given_scale:
-        raise ValueError(
-            f"the first {_BINARY} outcomes of {name} are all 0 or 1, and UnknownScale is proved "
-            f"for Gaussian outcomes only. Start the trial anew with outcomes='binary' and "
-            f"scale=0.5; its radius is then Mixture()."
         )
     return number
 

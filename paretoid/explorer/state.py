@@ -29,7 +29,7 @@ from paretoid.explorer.policy import Conclusions, Standing
 from theory._checks import FloatArray
 
 #: of snapshots; raised when they hold other things than before
-_FORMAT = 2
+_FORMAT = 3
 
 WAITING, MISSING = math.nan, math.inf  # in `values`: not arrived yet, and never to arrive
 
@@ -46,6 +46,19 @@ class Answer:
     arms: tuple[str, ...]
     samples: int
     event: int
+
+
+def count_binary(count: int, old: float, new: float) -> int:
+    """Outcomes known while all were 0 or 1, -1 afterwards, once `old` has become `new`.
+
+    >>> count_binary(3, WAITING, 1.0), count_binary(3, 0.0, 1.0), count_binary(3, 0.0, MISSING)
+    (4, 3, 2)
+    >>> count_binary(3, WAITING, 0.5), count_binary(-1, WAITING, 1.0)
+    (-1, -1)
+    """
+    if count < 0 or not (math.isinf(new) or new in (0.0, 1.0)):
+        return -1
+    return count - (old in (0.0, 1.0)) + (new in (0.0, 1.0))
 
 
 class State:
@@ -68,7 +81,7 @@ class State:
         self.answers: dict[int, Answer] = {}
         self.allocated = [0] * K
         self.lost = [[0] * K for _ in range(D)]
-        self.only_binary = [0] * D  # outcomes so far while all were 0 or 1, -1 afterwards
+        self.only_binary = [0] * D  # as `count_binary` counts
         self._sign = [float(sign) for sign in design.sign]
         self._arm = {name: i for i, name in enumerate(design.arms)}
         self._objective = {name: d for d, name in enumerate(design.objectives)}
@@ -189,16 +202,13 @@ class State:
         self.answers[goal] = Answer(tuple(body["answer"]), int(body["samples"]), event.seq)
 
     def _put(self, d: int, position: int, value: float | str) -> None:
+        number = MISSING if value == "missing" else float(value)
         if value == "missing":
-            self.values[d][position] = MISSING
             self.lost[d][self.arms[position]] += 1
-            return
-        number = float(value)
-        if not math.isfinite(number):
+        elif not math.isfinite(number):
             raise ValueError(f"{value!r} is no outcome")
-        self.values[d][position] = number
-        if self.only_binary[d] >= 0:
-            self.only_binary[d] = self.only_binary[d] + 1 if number in (0.0, 1.0) else -1
+        old, self.values[d][position] = self.values[d][position], number
+        self.only_binary[d] = count_binary(self.only_binary[d], old, number)
 
     # -- rounds ------------------------------------------------------------------------------
 

@@ -400,6 +400,34 @@ def test_bad_designs_are_refused_in_words_and_make_no_file(options, words, tmp_p
     assert not path.exists()
 
 
+def test_binary_outcomes_are_noticed_within_a_batch_once():
+    trial = pt.Explorer(["A", "B"], ["x", "y"])
+    rows = [(a, [float(at % 2), 0.1 * at]) for at, a in enumerate(trial.ask(30))]
+    with pytest.raises(ValueError, match=r"1 of 30 rows.*\n  row 10: .* of x are all 0 or 1"):
+        trial.tell_many(rows)
+    assert trial.status().samples == 0
+    trial.tell_many(rows[:9])
+    with pytest.raises(ValueError, match=r"1 of 21 rows.*\n  row 1: "):
+        trial.tell_many(rows[9:])
+    trial.tell_many([(rows[9][0], [0.5, 0.5]), *rows[10:]])  # not all of the first are 0 or 1
+    assert trial.status().samples == 30
+
+
+def test_a_corrected_binary_outcome_counts_once():
+    trial = pt.Explorer(["A", "B"], ["x"])
+    made = trial.ask(10)
+    for a in made[:9]:
+        trial.tell(a, [1.0])
+    for value in (0.0, 1.0, "missing", 0.0):
+        trial.correct(made[0], {"x": value}, reason="misread")
+    with pytest.raises(ValueError, match="all 0 or 1"):
+        trial.tell(made[9], [1.0])
+    trial.correct(made[0], "missing", reason="of another patient")
+    trial.tell(made[9], [1.0])  # the ninth that is known
+    trial.correct(made[1], [0.5], reason="misread")
+    trial.tell(trial.ask(), [1.0])
+
+
 def test_binary_outcomes_under_an_unknown_scale_are_noticed():
     trial = pt.Explorer(["A", "B"], ["x"])
     for at in range(9):
