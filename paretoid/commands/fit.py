@@ -52,6 +52,11 @@ def fit(
     Example: paretoid fit covboost-groupB --out fit.nc && paretoid plan fit.nc
     """
     check_file(out, (".nc", ".csv", ".json"))
+    trials.check_sampler(variances, seed, draws=draws, tune=tune, chains=chains)
+    if not 0 < target_accept < 1:
+        raise ValueError(
+            f"--target-accept={target_accept} must lie between 0 and 1: it sets the step size."
+        )
     summary = trials.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
     from paretoid import estimation
 

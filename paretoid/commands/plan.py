@@ -75,6 +75,7 @@ def plan(
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
     check_folder(out)
+    trials.check_sampler(variances, seed)
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
         given = (arms, endpoints, minimize, scale, assumed_n)
@@ -106,8 +107,8 @@ def plan(
         goal.check(size, len(summary.endpoints))
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
-    check_count(draws, name="draws", why="assurance is an average over posterior draws.")
-    check_count(max_samples, name="max_samples", why="it is the size of a trial.")
+    check_count(draws, name="--draws", why="assurance is an average over posterior draws.")
+    check_count(max_samples, name="--max-samples", why="it is the size of a trial.")
     if fold is not None:
         estimation.fold_margin(summary, fold)
     shown = shows_progress(quiet)

@@ -37,6 +37,20 @@ AcceptProblems = Annotated[
 ]
 
 
+def check_sampler(variances: str, seed: int, **counts: int) -> None:
+    """What the sampler would refuse, refused before it is started and by the option's name."""
+    from paretoid.estimation.model import VARIANCES
+    from theory._checks import check_choice, check_count
+
+    why = "it says what arms share about their spread."
+    check_choice(variances, VARIANCES, name="--variances", why=why)
+    check_count(seed, name="--seed", least=0, why="random numbers start from it.")
+    for name, value in counts.items():
+        least = 2 if name == "chains" else 10
+        why = "r_hat compares chains." if name == "chains" else "NUTS needs some to go by."
+        check_count(value, name=f"--{name}", least=least, why=why)
+
+
 def read_trial(
     trial: str,
     arms: str | None,

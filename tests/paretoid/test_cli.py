@@ -141,6 +141,30 @@ def test_mistakes_end_with_a_sentence_and_code_2(cli, words, said, doses, tmp_pa
     assert sorted(tmp_path.rglob("*")) == before  # nothing is left behind
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("fit --seed -3", "--seed=-3 must be an integer of at least 0"),
+        ("fit --variances foo", "--variances='foo' must be one of 'pooled', 'partial', 'separate'"),
+        ("fit --chains 0", "--chains=0 must be an integer of at least 2"),
+        ("fit --chains 1", "--chains=1 must be an integer of at least 2"),
+        ("fit --draws 9", "--draws=9 must be an integer of at least 10"),
+        ("fit --tune -1", "--tune=-1 must be an integer of at least 10"),
+        ("fit --target-accept 1", "--target-accept=1.0 must lie between 0 and 1"),
+        ("fit --target-accept nan", "--target-accept=nan must lie between 0 and 1"),
+        ("plan --seed -3", "--seed=-3 must be an integer of at least 0"),
+        ("plan --variances foo", "--variances='foo' must be one of"),
+        ("plan --draws 0", "--draws=0 must be an integer of at least 1"),
+        ("plan --max-samples 0", "--max-samples=0 must be an integer of at least 1"),
+    ],
+)
+def test_what_the_sampler_would_refuse_is_refused_before_it_starts(cli, words, said):
+    code, out, err = cli(*words.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "fitting" not in err  # not after half a minute of compiling
+
+
 def test_a_traceback_is_shown_only_for_debug(cli):
     for words in (["--debug", "bounds", "covbost"], ["bounds", "covbost", "--debug"]):
         code, _, err = cli(*words)
