@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
@@ -99,6 +100,10 @@ class Design:
             "rule": _named(self.rule),
             "seed": self.seed,
         }
+
+    def same_as(self, other: Design) -> bool:
+        """Do both say the same, as written in a ledger?"""
+        return json.dumps(self.to_dict()) == json.dumps(other.to_dict())
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Design:

@@ -90,6 +90,15 @@ def as_events(rows: Iterable[Row], seq: int, head: str) -> Iterator[Event]:
         yield Event(number, time, author, kind, body, digest)
 
 
+def check_head(head: str | None) -> None:
+    """Refuse a head that is no hash: a check against nothing would always pass."""
+    if head is not None and (not isinstance(head, str) or not head.strip()):
+        raise ValueError(
+            f"head={head!r} must be the hash that an earlier command printed, else nothing is "
+            f"compared. Leave it out if none was kept."
+        )
+
+
 class MemoryLedger:
     """A log that lives as long as its process; for simulations and tests.
 

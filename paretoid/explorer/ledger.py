@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events, as_row
+from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events, as_row, check_head
 
 #: "ptid" in the file's header: this SQLite file is a ledger of ours
 APPLICATION = 0x70746964
@@ -167,12 +167,13 @@ class Ledger:
         Returns the present head. Detects an edited, deleted or reordered event; with a head kept
         elsewhere also a cut tail and a log rewritten from the start.
         """
+        check_head(head)
         self.check_storage()
-        last, found = GENESIS, head == GENESIS
+        last, found = GENESIS, head is None
         for event in self.events():
             last = event.hash
             found = found or last == head
-        if head is not None and not found:
+        if not found:
             raise LedgerError(
                 f"no event has the hash {head}: the log was cut before it or rewritten, or the "
                 f"hash belongs to another trial. Go back to a copy of the ledger."

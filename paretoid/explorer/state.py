@@ -111,6 +111,8 @@ class State:
     def _created(self, event: Event, body: dict[str, Any]) -> None:
         if event.seq != 1:
             raise ValueError("a trial begins once")
+        if not self.design.same_as(Design.from_dict(body["design"])):
+            raise ValueError("the design is not the one the trial was created with")
 
     def _allocate(self, arm: int) -> int:
         self.arms.append(arm)

@@ -510,6 +510,47 @@ def test_a_changed_snapshot_is_found_by_verify_and_an_unsound_one_not_used(tmp_p
         forged.verify()
 
 
+def test_a_snapshot_with_another_design_is_found_by_verify_and_not_used(tmp_path):
+    path = tmp_path / "trial.db"
+    with explorer(ledger=path, delta=0.01) as trial:
+        fill(trial, np.random.default_rng(9), 15)
+        truth = trial.status()
+        state = trial._current()
+        state.design.delta = 0.9
+        trial._ledger.keep_snapshot(state.seq, state.hash, state.to_bytes())
+        with pytest.raises(LedgerError, match=r"event 1 .* not the one the trial was created with"):
+            trial.verify()
+    with pt.Explorer.open(path) as again:
+        assert again.design.delta == 0.01
+        np.testing.assert_array_equal(again.status().lower, truth.lower)
+        with pytest.raises(LedgerError, match="snapshot at event"):
+            again.verify()
+
+
+def test_verify_lets_others_write_meanwhile(tmp_path, monkeypatch):
+    path = tmp_path / "trial.db"
+    with explorer(ledger=path) as trial, pt.Explorer.open(path) as other:
+        made = trial.ask(5)
+        events = trial._ledger.events
+
+        def slow(after=0):
+            if made:
+                other.tell(made.pop(), [1.0, 2.0])
+            return events(after)
+
+        monkeypatch.setattr(trial._ledger, "events", slow)
+        trial.verify()
+        assert len(made) < 5
+        assert trial.status().head == other.head
+
+
+@pytest.mark.parametrize("head", ["", " ", 7])
+def test_a_head_that_is_no_hash_is_refused(head):
+    trial = explorer()
+    with pytest.raises(ValueError, match=r"head=.* must be the hash"):
+        trial.verify(head=head)
+
+
 def test_verify_finds_an_answer_that_the_outcomes_do_not_give(tmp_path):
     """A log with a sound chain, written by other software, with an answer out of thin air."""
     path = tmp_path / "trial.db"

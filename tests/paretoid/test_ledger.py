@@ -163,6 +163,11 @@ def test_a_head_kept_elsewhere_shows_a_rewritten_log(ten, tmp_path):
             other.verify(head=hashes[9])
 
 
+def test_an_empty_head_is_refused(ten):
+    with Ledger(ten[0]) as ledger, pytest.raises(ValueError, match="must be the hash"):
+        ledger.verify(head="")
+
+
 def test_an_old_head_still_verifies_after_more_events(ten):
     path, hashes = ten
     with Ledger(path) as ledger:
