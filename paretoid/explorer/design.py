@@ -31,8 +31,10 @@ class Design:
     >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
     >>> design.radius
     UnknownScale(rho=30.0, w=0.1, a=3.0, union='claims')
-    >>> Design.from_dict(design.to_dict()).to_dict() == design.to_dict()
+    >>> design.same_as(Design.from_dict(design.to_dict()))
     True
+    >>> design.same_as(Design(["A", "B"], ["response", "harm"], delta=0.1))
+    False
     """
 
     def __init__(
