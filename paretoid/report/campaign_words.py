@@ -10,6 +10,9 @@ from paretoid.report.page import Block, Text, settings, versions
 if TYPE_CHECKING:
     from paretoid.report.stored import Stored
 
+#: means in a script, more are read from the store
+_PRINTED = 400
+
 _OUTCOMES = {
     "GaussianBandit": "Gaussian with the scales stated as standard deviations",
     "BernoulliBandit": "0 or 1, with the stated means as probabilities (sub-Gaussian, scale 1/2)",
@@ -75,7 +78,8 @@ def repeat(stored: Stored, command: str) -> list[Block]:
 
 runs = pt.open_campaign({str(stored.directory)!r})    # all runs, read when needed
 
-# The same numbers again, from the {bandits} of the section above:
+# The same numbers again:
+{_bandits(stored)}
 campaign = pt.Campaign(
     {bandits},
     [{goals}],
@@ -102,3 +106,41 @@ campaign.run("another directory")"""
         blocks.append(settings("Versions that ran the simulations", told))
     blocks.append(versions())
     return blocks
+
+
+def _bandits(stored: Stored) -> str:
+    """Python that makes what the campaign was about, as far as the store holds it."""
+    about, cases = stored.about, stored.cases
+    known = all(case["kind"] in ("GaussianBandit", "BernoulliBandit") for case in cases)
+    small = sum(case["means"].size for case in cases) <= _PRINTED
+    if not known or not (small or not any("covariance" in case for case in cases)):
+        kinds = ", ".join(sorted({case["kind"] for case in cases}))
+        name = "bandit" if about["single"] else "bandits"
+        return (
+            f"{name} = ...    # {kinds}: the store does not hold all that its outcomes were drawn\n"
+            f"# from, or it is too much to print; put in your own, or one of the same data"
+        )
+    names = (
+        f"names = dict(\n    arms={about['arms']!r},\n    objectives={about['objectives']!r},\n"
+        f"    minimize={about['minimize']!r},\n)\n"
+    )
+    made = [_bandit(stored, i, small) for i in range(len(cases))]
+    if about["single"]:
+        return f"{names}bandit = {made[0]}"
+    rows = "".join(f"    {stored.labels[i]!r}: {each},\n" for i, each in enumerate(made))
+    return f"{names}bandits = {{\n{rows}}}"
+
+
+def _bandit(stored: Stored, i: int, small: bool) -> str:
+    """One instance: its numbers, or where they stand in the store."""
+    case = stored.cases[i]
+    place = "" if stored.about["single"] else f"[{i}]"
+    means = case["means"].tolist() if small else f"runs.means.values{place}"
+    if case["kind"] == "BernoulliBandit":
+        return f"pt.BernoulliBandit({means}, **names)"
+    if "covariance" in case:
+        return f"pt.GaussianBandit({means}, covariance={case['covariance']}, **names)"
+    scale = case["scale"].tolist() if small else f"runs.scale.values{place}"
+    if (case["scale"] == case["scale"].flat[0]).all():
+        scale = case["scale"].flat[0].item()
+    return f"pt.GaussianBandit({means}, {scale}, **names)"

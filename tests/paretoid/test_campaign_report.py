@@ -192,6 +192,47 @@ def test_the_headline_pools_no_settings_that_share_samples(stored, monkeypatch):
     assert "Its error rate is 10.0%: 3 of 30 runs" in alone
 
 
+def script_of(html):
+    """The Python block of a report."""
+    blocks = [unescape(each.split("</code>")[0]) for each in html.split("<code>")[1:]]
+    return next(block for block in blocks if "pt.Campaign(" in block)
+
+
+@pytest.mark.parametrize("printed", [400, 0])  # numbers in the script, or read from the store
+def test_the_script_of_a_report_gives_the_same_runs(nasty_store, tmp_path, monkeypatch, printed):
+    monkeypatch.setattr("paretoid.report.campaign.setting_pictures", lambda *_: [])
+    monkeypatch.setattr("paretoid.report.campaign_words._PRINTED", printed)
+    monkeypatch.chdir(tmp_path)
+    script = script_of(campaign_report(read_store(nasty_store)))
+    assert ("runs.means" in script) == (printed == 0)
+    found = {}
+    exec(script, found)
+    first, again = (pt.open_campaign(each) for each in (nasty_store, "another directory"))
+    xr.testing.assert_identical(first.load(), again.load())
+
+
+@pytest.mark.parametrize("bandit", [
+    pt.BernoulliBandit([[0.9, 0.2], [0.1, 0.8]]),
+    pt.GaussianBandit([[0.1, 2.0], [3.0, 0.4]], covariance=[[1.0, 0.3], [0.3, 2.0]]),
+    pt.GaussianBandit([[0.1, 2.0], [3.0, 0.4]], 0.7, minimize=["objective 1"]),
+])  # fmt: skip
+def test_the_script_makes_the_bandit_that_was_stored(bandit, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pt.Campaign(bandit, replications=2, seed=3).run("store")
+    found = {}
+    exec(script_of(campaign_report(read_store("store"))), found)
+    assert found["campaign"].describe() == pt.Campaign(bandit, replications=2, seed=3).describe()
+
+
+def test_the_script_says_what_the_store_does_not_hold(tmp_path):
+    data = [[[0.0, 1.0], [1.0, 1.0]], [[5.0, 4.0], [6.0, 6.0]]]
+    bandit = pt.ResampledBandit(data, bounds=(0.0, 6.0))
+    pt.Campaign(bandit, replications=2, max_samples=50).run(tmp_path / "store")
+    script = script_of(campaign_report(read_store(tmp_path / "store")))
+    assert "bandit = ...    # ResampledBandit: the store does not hold" in script
+    compile(script, "report", "exec")
+
+
 def test_few_runs_and_runs_without_an_end_are_said_so(tmp_path):
     bandit = pt.GaussianBandit([[0.0, 1.0], [0.0, 1.0], [1.0, 0.5]])  # a tie: it never ends
     goals = [pt.ParetoSet(), *(pt.Cover(eps2=eps) for eps in (3.0, 4.0, 5.0))]
