@@ -94,5 +94,6 @@ def _refuse(
         )
     raise ValueError(
         f"{goal} may never stop: {names}{more} {reason}. Allow a slack (eps1 or eps2), ask for "
-        f"fewer arms (AtMost), or pass max_samples= to run to a budget and see which runs stopped."
+        f"fewer arms (AtMost), or pass max_samples= (--max-samples) to run to a budget and see "
+        f"which runs stopped."
     )

@@ -67,12 +67,21 @@ def bounds(
     """
     from paretoid.commands import specs
     from paretoid.goals import AtMost, Goal, ParetoSet
+    from theory.sharp_bound import check_invertible
 
     check_file(out, (".csv", ".json", ".nc"))
     bandit = specs.instance(instance, kind, scale, minimize)
     slack = numbers(eps1, "--eps1")
     goal: Goal = ParetoSet(slack) if k is None else AtMost(k, slack)
-    data = describe(bandit, goal, delta, specs.radius(radius))
+    judge = specs.radius(radius)
+    try:
+        check_invertible(judge)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} On the command line: --radius mixture or --radius kaufmann-koolen; the "
+            f"bound of SingleArm is listed with either."
+        ) from None
+    data = describe(bandit, goal, delta, judge)
     if out is not None:
         write(out, rows=lambda: _rows(data), data=data, dataset=lambda: _dataset(data))
         note(f"wrote {out}", quiet)

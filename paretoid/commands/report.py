@@ -40,6 +40,11 @@ def report(
     from paretoid.report.page import write_page
     from paretoid.report.stored import as_dict
 
+    if not (store / "campaign.json").exists():
+        raise ValueError(
+            f"{str(store)!r} is no campaign: it has no campaign.json. Give the directory that "
+            f"`paretoid simulate --store` (store= in Python) wrote to."
+        )
     note(f"reading {store} ...", quiet)
     stored = read_store(store)
     if json:

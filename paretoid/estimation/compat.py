@@ -13,6 +13,9 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
+#: what makes the files that `load_fit` reads
+_WRITER = "save_fit(fit, path) (paretoid fit ... --out FILE.nc)"
+
 
 @contextmanager
 def quiet() -> Iterator[None]:
@@ -89,7 +92,7 @@ def load_fit(path: str | Path) -> Any:
     True
     """
     if not Path(path).is_file():
-        raise ValueError(f"{path} is no file; save_fit(fit, path) writes one.")
+        raise ValueError(f"{path} is no file; {_WRITER} writes one.")
     with quiet():
         arviz = import_arviz()
         try:
@@ -97,7 +100,7 @@ def load_fit(path: str | Path) -> Any:
         except OSError as error:
             raise ValueError(f"{path} is no netCDF file: {error}") from None
     if "paretoid_trial" not in group(fit, "posterior").attrs:
-        raise ValueError(f"{path} holds no fit of a trial summary; save_fit(fit, path) writes one.")
+        raise ValueError(f"{path} holds no fit of a trial summary; {_WRITER} writes one.")
     return fit
 
 

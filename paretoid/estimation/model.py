@@ -204,7 +204,7 @@ def _refuse_unidentified(trial: TrialSummary, cells: _Cells, variances: str) -> 
         raise ValueError(
             f"{len(without)} of {trial.n[:, m].size} cells report no n, for instance "
             f"{trial.arms[i]}, {trial.endpoints[m[q]]}: how much their means weigh depends on it. "
-            f"Name a stand-in with assumed_n=, or drop those arms or endpoints."
+            f"Name a stand-in with assumed_n= (--assumed-n), or drop those arms or endpoints."
         )
     known = trial.known_spread[:, m]
     for q in cells.free:

@@ -106,6 +106,10 @@ def test_options_of_one_name_mean_one_thing():
         (["bounds", "."], "is a directory"),
         (["bounds", "text.csv", "--scale", "1"], "row 3, column harm: 'a lot' is no number"),
         (["bounds", "--radius", "SingleArm"], "has no exact inversion"),
+        (["bounds", "--radius", "single-arm"], "--radius mixture or --radius kaufmann-koolen"),
+        (["simulate", "tied.csv", "--scale", "1"], "max_samples= (--max-samples)"),
+        (["report", "nowhere"], "'nowhere' is no campaign"),
+        (["report", "nowhere"], "`paretoid simulate --store`"),
         (["bounds", "--seed", "1"], "--seed"),
         (["datasets", "comcov"], "Did you mean 'comcov2'"),
         (["datasets", "--kind", "table"], "--kind='table' must be one of"),
@@ -118,6 +122,7 @@ def test_options_of_one_name_mean_one_thing():
         (["fit", "--chains", "1"], "chains=1"),
         (["fit", "--variances", "none"], "variances='none' must be one of"),
         (["plan", "nowhere.nc"], "nowhere.nc is no file"),
+        (["plan", "nowhere.nc"], "paretoid fit ... --out FILE.nc"),
         (["plan", "broken.nc"], "broken.nc is no netCDF file"),
         (["plan", "broken.nc", "--level", "0.9"], "they belong to `paretoid fit`"),
         (["plan", "--out", "doses.csv"], "is a file, and results need a directory"),
@@ -130,6 +135,7 @@ def test_options_of_one_name_mean_one_thing():
 )
 def test_mistakes_end_with_a_sentence_and_code_2(cli, words, said, doses, tmp_path):
     (tmp_path / "text.csv").write_text("arm,harm\nA,1\nB,a lot\n")
+    (tmp_path / "tied.csv").write_text("arm,harm\nA,1\nB,1\n")
     (tmp_path / "broken.nc").write_text("no netCDF")
     before = sorted(tmp_path.rglob("*"))
     code, out, err = cli(*words)

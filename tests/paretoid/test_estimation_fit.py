@@ -213,7 +213,7 @@ def test_log_density_is_the_documented_one(variances):
 
 def test_cells_that_say_too_little_are_refused_with_the_way_out():
     trial = load_trial("covboost")
-    with pytest.raises(ValueError, match=r"44 of 60 cells report no n.*assumed_n="):
+    with pytest.raises(ValueError, match=r"44 of 60 cells report no n.*assumed_n= \(--assumed-n\)"):
         build_model(trial)
     with pytest.raises(ValueError, match="variances='separate' has no variance for"):
         build_model(trial.assuming(n=100), "separate")
