@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paretoid.commands.output import say, say_json
+from paretoid.commands.output import note, say, say_json
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -204,16 +204,32 @@ def verify(
     head: Annotated[str | None, typer.Option(help="A head hash kept elsewhere.")] = None,
     json: Json = False,
 ) -> None:
-    """Check the whole log: hashes, sense, answers, snapshot; with --head also for a cut tail."""
-    from paretoid.explorer import Explorer
+    """Check the whole log: hashes, sense, answers, snapshot; with --head also for a cut tail.
 
-    with Explorer.open(ledger) as explorer:
-        found = explorer.verify(head)
-        events = sum(1 for _ in explorer.rows())
-        lines = [f"{events} events, all sound"]
-        if head is None:
-            lines.append("a cut tail or a rewritten log shows only against a hash kept elsewhere")
-        _show({"events": events, "sound": True, "head": found}, lines, json)
+    Exit code 0 says that it is sound, 1 that it is not, 2 that there was no ledger to check.
+
+    Example: paretoid trial verify trial.db --head HASH
+    """
+    from paretoid.explorer import Explorer, LedgerError
+    from paretoid.explorer.events import check_head
+    from paretoid.explorer.ledger import Ledger as File
+
+    check_head(head)
+    File(ledger).close()  # what is no ledger at all is refused as bad input
+    try:
+        with Explorer.open(ledger) as explorer:
+            found = explorer.verify(head)
+            events = sum(1 for _ in explorer.rows())
+    except LedgerError as problem:
+        if json:
+            say_json({"sound": False, "problem": str(problem)})
+        else:
+            note(str(problem))
+        raise typer.Exit(1) from None
+    lines = [f"{events} events, all sound"]
+    if head is None:
+        lines.append("a cut tail or a rewritten log shows only against a hash kept elsewhere")
+    _show({"events": events, "sound": True, "head": found}, lines, json)
 
 
 @app.command()
@@ -249,8 +265,16 @@ def _as_told(words: list[str]) -> Any:
 
 
 def _confirm(question: str, yes: bool, json: bool) -> None:
-    if not yes and not json:
-        typer.confirm(question, abort=True, err=True)
+    if yes or json:
+        return
+    try:
+        agreed = typer.confirm(question, err=True)
+    except typer.Abort as ended:
+        if isinstance(ended.__context__, EOFError):  # and not Ctrl-C
+            raise ValueError("nobody is there to confirm; pass --yes to go on unasked.") from None
+        raise
+    if not agreed:
+        raise typer.Abort
 
 
 def _show(result: dict[str, Any], lines: list[str], as_json: bool) -> None:

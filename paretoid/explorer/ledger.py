@@ -64,6 +64,8 @@ class Ledger:
         self._connection: Any = None
         if create:
             self._new_file()
+        elif self.path.is_dir():
+            raise LedgerError(f"{self.path} is a directory; name the ledger, a file in it.")
         elif not self.path.is_file():
             raise LedgerError(f"there is no ledger at {self.path}. Create the trial first.")
         with self._sentences():

@@ -30,6 +30,8 @@ def read_outcomes(path: str | os.PathLike[str], objectives: tuple[str, ...]) -> 
             columns = [name.strip() for name in reader.fieldnames or []]
             reader.fieldnames = columns
             rows = list(reader)
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {path}.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as CSV: {error}.") from None
     unknown = [name for name in columns if name not in ("id", "arm", *objectives)]

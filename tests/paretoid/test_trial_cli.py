@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import sqlite3
 import stat
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -131,7 +133,7 @@ def test_a_csv_is_recorded_whole_or_not_at_all(trial, tmp_path):
     (tmp_path / "odd.csv").write_text("id,pain\n1,2\n")
     with pytest.raises(ValueError, match="has the columns id, pain; it needs id"):
         trial("record", "t.db", "--csv", "odd.csv", "--yes")
-    with pytest.raises(ValueError, match="cannot be read as CSV"):
+    with pytest.raises(ValueError, match=r"there is no file none\.csv"):
         trial("record", "t.db", "--csv", "none.csv", "--yes")
 
 
@@ -158,8 +160,8 @@ def test_what_cannot_be_undone_is_confirmed(trial, words):
     before = head(trial("record", "t.db", 1, "IgG=1"))
     trial(*words, input="n\n")
     assert trial.code == 1
-    trial(*words, input="")  # nobody there to ask
-    assert trial.code == 1
+    with pytest.raises(ValueError, match="pass --yes"):
+        trial(*words, input="")  # nobody there to ask
     assert head(trial("status", "t.db")) == before
     trial(*words, input="y\n")
     assert trial.code == 0
@@ -222,7 +224,10 @@ BAD = {
     "id without arm": (["next", "have.db", "--instead-of", "1"], "needs --arm and --reason"),
     "none asked": (["next", "have.db", "-n", "0"], "n=0 must be an integer of at least 1"),
     "existing": (["new", "design.toml", "have.db"], "never overwritten"),
-    "wrong head": (["verify", "have.db", "--head", "beef"], "no event has the hash beef"),
+    "empty head": (["verify", "have.db", "--head", ""], "must be the hash"),
+    "nothing to verify": (["verify", "none.db"], "no ledger at none.db"),
+    "no ledger to verify": (["verify", "there.csv"], "no ledger, or is damaged"),
+    "a directory": (["status", "."], "is a directory"),
     "odd export": (["export", "have.db", "out.xlsx"], r"must end in \.csv"),
     "export over": (["export", "have.db", "there.csv"], "exists already"),
 }
@@ -238,6 +243,24 @@ def test_bad_input_is_one_sentence_and_leaves_the_ledger_alone(trial, tmp_path, 
     assert head(trial("verify", "have.db")) == before
     assert (tmp_path / "there.csv").read_text() == "mine"
     assert not (tmp_path / "t.db").exists()
+
+
+def test_verify_ends_with_code_1_where_the_check_fails(trial, tmp_path):
+    trial("new", "design.toml", "t.db")
+    trial("next", "t.db", "-n", 2)
+    kept = head(trial("record", "t.db", 1, "IgG=1"))
+    assert json.loads(trial("verify", "t.db", "--json", "--head", kept))["sound"] is True
+    assert trial.code == 0
+    said = json.loads(trial("verify", "t.db", "--head", "beef", "--json"))
+    assert trial.code == 1
+    assert said["sound"] is False
+    assert "no event has the hash beef" in said["problem"]
+    with closing(sqlite3.connect("t.db", isolation_level=None)) as connection:
+        connection.execute("DROP TRIGGER events_stay")
+        connection.execute("UPDATE events SET author = 'bob' WHERE seq = 2")
+    assert trial("verify", "t.db") == ""  # the sentence is on stderr
+    assert trial.code == 1
+    assert "event 2 does not fit" in json.loads(trial("verify", "t.db", "--json"))["problem"]
 
 
 @pytest.mark.parametrize(
