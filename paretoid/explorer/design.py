@@ -18,6 +18,9 @@ from paretoid.setting import as_goals
 from theory._checks import as_epsilon, check_choice, check_count, check_delta
 from theory.radii import Mixture, Radius, UnknownScale
 
+#: of a file of allocations, before those of the objectives
+COLUMNS = ("id", "arm", "how")
+
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
@@ -52,8 +55,16 @@ class Design:
         seed: int = 0,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
-            if isinstance(value, str) or not all(isinstance(each, str) for each in value):
-                raise ValueError(f"{name}={value!r} must be a list of names.")
+            if not _are_names(value):
+                raise ValueError(f"{name}={value!r} must be a list of names, none of them empty.")
+        if isinstance(minimize, Mapping) or not isinstance(minimize, Iterable):
+            raise ValueError(f"minimize={minimize!r} must be a list of objectives.")
+        taken = [name for name in objectives if name in COLUMNS]
+        if taken:
+            raise ValueError(
+                f"no objective can be named {taken[0]!r}: files of outcomes have the columns "
+                f"{', '.join(COLUMNS)} beside the objectives. Choose another name."
+            )
         K, D = len(arms), len(objectives)
         check_count(K, name="the number of arms", least=2, why="optimal means against another.")
         check_count(D, name="the number of objectives", why="something must be measured.")
@@ -198,6 +209,13 @@ def _as_radius(radius: Radius | None, scaled: bool, outcomes: str, rule: Rule) -
             "use Mixture(), which needs fewer samples if the scale is right."
         )
     return radius
+
+
+def _are_names(value: Any) -> bool:
+    listed = isinstance(value, Iterable) and hasattr(value, "__len__")
+    if not listed or isinstance(value, (str, Mapping)):
+        return False
+    return all(isinstance(each, str) and each.strip() for each in value)
 
 
 def _named(thing: Any) -> dict[str, Any]:

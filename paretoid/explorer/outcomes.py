@@ -139,9 +139,13 @@ def _as_number(state: State, d: int, id: Any, value: Any) -> float | str:
     if isinstance(value, str) and value == "missing":
         return value
     try:
-        number = float(value)
+        number: float | None = float(value)
+    except OverflowError:
+        number = math.inf
     except (TypeError, ValueError):
-        raise ValueError(f"{name}={value!r} of {id!r} must be a number or 'missing'.") from None
+        number = None
+    if number is None or (isinstance(value, str) and "_" in value):  # 1_0 is ten to Python only
+        raise ValueError(f"{name}={value!r} of {id!r} must be a number or 'missing'.")
     if math.isnan(number):
         raise ValueError(
             f"{name} of {id!r} is NaN, which says nothing about why. Leave out an outcome that has "

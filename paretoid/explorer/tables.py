@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.explorer.design import COLUMNS
 from paretoid.explorer.explorer import Allocation, Explorer
 from paretoid.explorer.outcomes import known
 
@@ -122,7 +123,7 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
         head = ["seq", "time", "author", "kind", "body", "hash"]
         body: list[Any] = [list(row) for row in explorer.rows()]
     else:
-        head = ["id", "arm", "how", *explorer.design.objectives]
+        head = [*COLUMNS, *explorer.design.objectives]
         body = [list(row.values()) for row in allocations(explorer)]
 
     def lines() -> None:

@@ -400,6 +400,37 @@ def test_bad_designs_are_refused_in_words_and_make_no_file(options, words, tmp_p
     assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"arms": 5}, "arms=5 must be a list of names"),
+        ({"arms": {"a": 1, "b": 2}}, "must be a list of names"),
+        ({"arms": ["a", ""]}, "none of them empty"),
+        ({"objectives": 3}, "objectives=3 must be a list of names"),
+        ({"objectives": ["x", " "]}, "none of them empty"),
+        ({"minimize": 3}, "minimize=3 must be a list of objectives"),
+        ({"minimize": {"x": 1}}, "must be a list of objectives"),
+        ({"objectives": ["x", "id"]}, "no objective can be named 'id'"),
+        ({"objectives": ["arm"]}, "no objective can be named 'arm'"),
+        ({"objectives": ["how"]}, "no objective can be named 'how'"),
+    ],
+)
+def test_a_design_of_other_things_than_names_is_refused(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Design.from_dict({"arms": ["a", "b"], "objectives": ["x"], **change})
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [(10**400, "must be finite"), ("1_0", "must be a number")],
+    ids=["huge", "underscore"],
+)
+def test_numbers_that_only_python_reads_are_refused(value, sentence):
+    trial = explorer()
+    with pytest.raises(ValueError, match=sentence):
+        trial.tell(trial.ask(), [value, 1.0])
+
+
 def test_binary_outcomes_are_noticed_within_a_batch_once():
     trial = pt.Explorer(["A", "B"], ["x", "y"])
     rows = [(a, [float(at % 2), 0.1 * at]) for at, a in enumerate(trial.ask(30))]
