@@ -324,7 +324,9 @@ def fit(
     annotate(result, {
         "paretoid_trial": trial.to_json(), "paretoid_variances": variances,
         "paretoid_priors": "the user's own" if priors else "default",
-        "paretoid_problems": "; ".join(problems),
+        "paretoid_problems": "; ".join(problems), "paretoid_seed": str(seed),
+        "paretoid_tune": tune, "paretoid_target_accept": target_accept,
+        "paretoid_sampler": "nutpie" if nutpie else "pymc",
     })  # fmt: skip
     return result
 

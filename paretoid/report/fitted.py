@@ -51,6 +51,20 @@ def fit_methods(fit: Any) -> list[str]:
     return [_data(trial), _model(posterior, trial), _sampling(fit, posterior)]
 
 
+def fit_call(posterior: xr.Dataset) -> str:
+    """The call that made a fit; empty for a fit of a version that did not keep its settings."""
+    said = posterior.attrs
+    if "paretoid_seed" not in said:
+        return ""
+    priors = "" if said["paretoid_priors"] == "default" else "priors=..., "
+    return (
+        f"estimation.fit(trial, {said['paretoid_variances']!r}, {priors}"
+        f"draws={posterior.sizes['draw']}, tune={int(said['paretoid_tune'])}, "
+        f"chains={posterior.sizes['chain']}, seed={said['paretoid_seed']}, "
+        f"target_accept={float(said['paretoid_target_accept'])!r})"
+    )
+
+
 def _published(trial: TrialSummary, i: int, d: int) -> str:
     if not np.isfinite(trial.lower[i, d]):
         return ""
@@ -117,9 +131,17 @@ def _sampling(fit: Any, posterior: xr.Dataset) -> str:
     r_hat, ess = convergence(posterior[random])
     worst = max(float(np.nanmax(r_hat[name].values)) for name in r_hat.data_vars)
     least = min(float(np.nanmin(ess[name].values)) for name in ess.data_vars)
+    said = posterior.attrs
+    how = "after tuning"
+    if "paretoid_seed" in said:
+        how = (
+            f"after {int(said['paretoid_tune']):,} of tuning, target acceptance "
+            f"{float(said['paretoid_target_accept']):g}, seed {said['paretoid_seed']}, sampler "
+            f"{said['paretoid_sampler']}"
+        )
     diverging = int(group(fit, "sample_stats")["diverging"].sum())
     return (
         f"Computation: Hamiltonian Monte Carlo (NUTS, PyMC), {posterior.sizes['chain']} chains of "
-        f"{posterior.sizes['draw']:,} draws after tuning; largest split R-hat {worst:.4f}, "
+        f"{posterior.sizes['draw']:,} draws {how}; largest split R-hat {worst:.4f}, "
         f"smallest bulk effective sample size {least:,.0f}, {diverging} divergent transitions."
     )

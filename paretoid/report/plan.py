@@ -16,7 +16,7 @@ from paretoid.intervals import mean_interval, quantile_interval, share_interval
 from paretoid.notation import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.figures import Picture, drawing, new_axes, picture
-from paretoid.report.fitted import fit_methods, means_table
+from paretoid.report.fitted import fit_call, fit_methods, means_table
 from paretoid.report.page import (
     Answer,
     Block,
@@ -309,9 +309,11 @@ def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) ->
         blocks += [Text("On the command line:"), Text(command, "code")]
     fold, posterior = planned.attrs["fold"], group(fit, "posterior")
     blocks += [Text("In Python, from the fit that was written with this report:"),
-               Text(_script(planned), "code")]  # fmt: skip
+               Text(_script(planned, fit_call(posterior)), "code")]  # fmt: skip
     blocks.append(settings("Settings", [
-        ("seed", planned.attrs["seed"]), ("delta", planned.attrs["delta"]),
+        ("seed", planned.attrs["seed"]),
+        ("seed of the fit", posterior.attrs.get("paretoid_seed", "not kept with the fit")),
+        ("delta", planned.attrs["delta"]),
         ("margin", f"{fold:g}-fold" if fold else "as in the goals"),
         ("goals", "; ".join(map(str, planned.goal.values))), ("rule", planned.attrs["rule"]),
         ("radius", planned.attrs["radius"]), ("guarantee", planned.attrs["guarantee"]),
@@ -325,7 +327,7 @@ def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) ->
     return blocks
 
 
-def _script(planned: xr.Dataset) -> str:
+def _script(planned: xr.Dataset, made: str) -> str:
     """The calls that give the same plan from the same fit."""
     goals = _goals(planned)
     asked = ", ".join(f"pt.{goal!r}" for goal in goals)
@@ -337,11 +339,12 @@ def _script(planned: xr.Dataset) -> str:
         more = f"fold={float(planned.attrs['fold'])!r}, "
     if "expected_samples_per_arm" not in planned.attrs:
         more += f"radius=pt.{planned.attrs['radius']}, "
+    by = f"# which was made by {made}\n" if made else ""
     return f"""import paretoid as pt
 from paretoid import estimation
 
 fit = estimation.load_fit("fit.nc")    # written beside this report
-plan = estimation.plan(
+{by}plan = estimation.plan(
     fit, [{asked}],
     {more}delta={float(planned.attrs["delta"])!r}, draws={planned.sizes["draw"]},
     replications={planned.sizes["replication"]}, max_samples={int(planned.attrs["max_samples"])},

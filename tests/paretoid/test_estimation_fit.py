@@ -322,6 +322,11 @@ def test_a_fit_survives_netcdf(group_b, tmp_path):
     path = tmp_path / "fit.nc"
     save_fit(group_b, path)
     again = load_fit(path)
+    made = group(again, "posterior").attrs  # what it takes to make it again
+    assert made["paretoid_seed"] == "2"
+    assert made["paretoid_tune"] == 500
+    assert made["paretoid_target_accept"] == 0.9
+    assert made["paretoid_sampler"] in ("pymc", "nutpie")
     assert np.array_equal(posterior_draws(again)[0], posterior_draws(group_b)[0])
     assert posterior_bandits(again, 2)[1].arms == load_trial("covboost-groupB").arms
     (tmp_path / "text.nc").write_text("no netCDF")

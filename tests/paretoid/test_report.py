@@ -231,6 +231,32 @@ def test_methods_name_model_priors_radius_guarantee_and_how_to_repeat_it(html):
     assert {"seed", "delta", "radius", "Python", "paretoid", "numpy"} <= set(names)
 
 
+def test_how_the_fit_was_made_stands_in_the_report(nasty_plan, html):
+    fit, shares, planned = nasty_plan
+    row = next(r for table in Parsed(html).tables for r in table if r[0] == "seed of the fit")
+    assert row[1] == "not kept with the fit"
+    assert "which was made by" not in Parsed(html).under("code")
+    told = fit.copy(deep=True)
+    told["posterior"].attrs |= {
+        "paretoid_seed": "23", "paretoid_tune": 1500, "paretoid_target_accept": 0.95,
+        "paretoid_sampler": "pymc",
+    }  # fmt: skip
+    page = Parsed(plan_report(told, shares, planned))
+    row = next(r for table in page.tables for r in table if r[0] == "seed of the fit")
+    assert row[1] == "23"
+    code = page.under("code")
+    assert (
+        "# which was made by estimation.fit(trial, 'partial', draws=200, tune=1500, chains=2, "
+        "seed=23, target_accept=0.95)\n"
+    ) in code
+    compile(code, "report", "exec")
+    said = "2 chains of 200 draws after 1,500 of tuning, target acceptance 0.95, seed 23"
+    assert said in page.under("p")
+    told["posterior"].attrs["paretoid_priors"] = "the user's own"
+    code = Parsed(plan_report(told, shares, planned)).under("code")
+    assert "'partial', priors=..., draws" in code
+
+
 def test_problems_and_heuristics_are_said_first(nasty_plan):
     fit, shares, _ = nasty_plan
     worse = fit.copy(deep=True)
