@@ -30,8 +30,10 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Find the Pareto-optimal arms of a noisy multi-objective experiment, with a guarantee.",
-    epilog="Results go to stdout, progress to stderr. Exit codes: 0 fine, 1 a check failed, 2 bad "
+    epilog="Example: paretoid simulate covboost --k 2 --replications 20\n\n"
+    "Results go to stdout, progress to stderr. Exit codes: 0 fine, 1 a check failed, 2 bad "
     "input, 3 a mistake of paretoid's own, 130 interrupted. `paretoid "
     "--install-completion` makes Tab complete commands, options and names.",
 )
@@ -46,10 +48,24 @@ app.command()(certify)
 app.command()(reproduce)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        import paretoid
+
+        say(paretoid.__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of an error; also after a command.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
     ] = False,
 ) -> None:
     """Keeps subcommands subcommands while there are few of them."""

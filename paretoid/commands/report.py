@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paretoid.commands.options import Json, Quiet
+from paretoid.commands.options import Json, Quiet, names_and_files
 from paretoid.commands.output import check_file, note, say, say_json
 from paretoid.commands.typed import typed
 
@@ -17,7 +17,9 @@ def report(
     store: Annotated[
         Path,
         typer.Argument(
-            metavar="STORE", help="Directory of a campaign, as simulate --store leaves it."
+            metavar="STORE",
+            help="Directory of a campaign, as simulate --store leaves it.",
+            autocompletion=names_and_files(tuple, "/"),  # no file ends so: directories only
         ),
     ],
     out: Annotated[

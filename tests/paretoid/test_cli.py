@@ -51,6 +51,9 @@ def test_every_command_is_listed_with_what_it_does(cli, monkeypatch):
         assert line, command
         assert not line[1].endswith("..."), command
     assert "--install-completion" in out
+    assert "Example: paretoid simulate covboost" in re.sub(r"\s+", " ", out)
+    assert cli("-h") == (code, out, "")
+    assert cli("bounds", "-h") == cli("bounds", "--help")
 
 
 def test_help_loads_nothing_heavy():
@@ -337,6 +340,7 @@ def test_json_has_no_nan_and_no_infinity():
         ("paretoid bounds folder/", ["folder/x.toml"]),
         ("paretoid plan com", ["comcov2"]),
         ("paretoid plan f", ["fit.nc", "folder/"]),
+        ("paretoid report f", ["folder/"]),
         ("paretoid datasets com", ["comcov2"]),
         ("paretoid reproduce cover", ["cover-random", "cover-fixed"]),
         ("paretoid simulate --repl", ["--replications"]),
@@ -353,7 +357,7 @@ def test_tab_completes_commands_options_names_and_files(line, offered, cli, dose
 
 
 def test_version(cli):
-    assert cli("version") == (0, pt.__version__ + "\n", "")
+    assert cli("version") == cli("--version") == (0, pt.__version__ + "\n", "")
     found = json.loads(cli("version", "--json")[1])
     assert found["paretoid"] == pt.__version__
     assert found["python"].startswith(f"{sys.version_info.major}.{sys.version_info.minor}.")
