@@ -5,20 +5,30 @@ Every command prints the head hash last; keep one elsewhere for `verify --head`.
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from paretoid.commands.output import note, say, say_json
+from paretoid.commands.options import names_and_files
+from paretoid.commands.output import note, say, say_json, width
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run a real adaptive experiment, with a log of all of it.",
+    help="Run a real adaptive experiment, with a log of all of it.\n\n"
+    "Example: paretoid trial new design.toml trial.db",
 )
 
-Ledger = Annotated[Path, typer.Argument(metavar="TRIAL.DB", help="The ledger of the trial.")]
+Ledger = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TRIAL.DB",
+        help="The ledger of the trial.",
+        autocompletion=names_and_files(tuple, ".db"),
+    ),
+]
 Author = Annotated[str | None, typer.Option(help="Who does this; by default the user.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and ask nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
@@ -46,6 +56,8 @@ def new(
     A design: arms = ["a", "b"], objectives = ["IgG", "fever"], minimize = ["fever"], delta = 0.1,
     and if wished scale, outcomes, seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
     [rule] with kind = "UniformElimination", for instance.
+
+    Example: paretoid trial new design.toml trial.db
     """
     import tomllib
 
@@ -190,7 +202,10 @@ def correct(
 
 @app.command()
 def status(ledger: Ledger, json: Json = False) -> None:
-    """What is certain, what waits, how many samples more to expect."""
+    """What is certain, what waits, how many samples more to expect.
+
+    Example: paretoid trial status trial.db
+    """
     from paretoid.explorer import Explorer
 
     with Explorer.open(ledger) as explorer:
@@ -239,7 +254,10 @@ def export(
     events: Annotated[bool, typer.Option("--events", help="The log instead (CSV).")] = False,
     json: Json = False,
 ) -> None:
-    """Write allocations and outcomes, or the log, to a file."""
+    """Write allocations and outcomes, or the log, to a file.
+
+    Example: paretoid trial export trial.db outcomes.csv
+    """
     from paretoid.explorer import Explorer
     from paretoid.explorer.tables import export as write
 
@@ -281,4 +299,11 @@ def _show(result: dict[str, Any], lines: list[str], as_json: bool) -> None:
     if as_json:
         say_json(result)
     else:
-        say("\n".join([*lines, f"head {result['head']}"]))
+        text = "\n".join(lines).split("\n")
+        say("\n".join([*map(_folded, text), f"head {result['head']}"]))
+
+
+def _folded(line: str) -> str:
+    """A line that fits the terminal, or the variable COLUMNS; in a pipe as it is."""
+    room = width(default=10_000)
+    return line if len(line) <= room else textwrap.fill(line, room, subsequent_indent="  ")

@@ -143,12 +143,18 @@ class Status:
         if arm in self.dominated:
             verdict = f"dominated by {self.dominated[arm]}"
         row = zip(self.means[i], self.counts[i], strict=True)
-        return [arm, verdict, *(f"{mean:.4g} (n={n})" for mean, n in row)]
+        return [arm, verdict, *(f"{mean:.4g} (n={n})" if n else "-" for mean, n in row)]
 
     def _difference(self, arm: str, rival: str) -> list[str]:
         i, j = self.arms.index(arm), self.arms.index(rival)
         row = zip(self.objectives, self.lower[i, j], self.upper[i, j], strict=True)
-        return [f"{arm} - {rival}", *(f"{name} {low:.3g} to {high:.3g}" for name, low, high in row)]
+        return [f"{arm} - {rival}", *(f"{name} {_interval(low, high)}" for name, low, high in row)]
+
+
+def _interval(low: float, high: float) -> str:
+    """In words; a dash where nothing is known yet."""
+    known = math.isfinite(low) or math.isfinite(high)
+    return f"{low:.3g} to {high:.3g}" if known else "-"
 
 
 def _columns(rows: list[list[str]]) -> list[str]:

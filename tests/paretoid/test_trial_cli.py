@@ -180,6 +180,36 @@ def test_the_status_shows_the_intervals_that_are_open(trial):
     assert f"placebo - dose 2 IgG {gain} fever {harm}" in shown
 
 
+def test_a_narrow_terminal_and_no_outcomes_yet(trial, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    said = trial("new", "design.toml", "t.db") + trial("next", "t.db", "-n", 3)
+    trial("record", "t.db", 1, "IgG=2")
+    said += trial("status", "t.db") + trial("verify", "t.db")
+    for line in said.splitlines():
+        assert len(line) <= 40 or line.startswith("head "), line
+    assert "nan" not in said
+    assert "inf" not in said
+
+
+@pytest.mark.parametrize("command", [[], ["new"], ["status"], ["verify"], ["export"], ["next"]])
+def test_the_help_has_an_example(trial, command):
+    assert f"paretoid trial {(command or ['new'])[0]} " in trial(*command, "--help")
+
+
+def test_the_tab_key_offers_ledgers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.db", "two.csv"):
+        (tmp_path / name).touch()
+    result = CliRunner().invoke(
+        app,
+        [],
+        prog_name="trial",
+        env={"_TRIAL_COMPLETE": "complete_bash", "COMP_WORDS": "trial status ", "COMP_CWORD": "2"},
+    )
+    assert "one.db" in result.stdout
+    assert "two.csv" not in result.stdout
+
+
 def test_a_trial_by_another_rule(trial, tmp_path):
     (tmp_path / "design.toml").write_text(DESIGN + '\n[rule]\nkind = "UniformElimination"\n')
     assert "UniformElimination(); Mixture" in trial("new", "design.toml", "t.db")
