@@ -75,10 +75,14 @@ def check_setting(
     return goal_list, rule, radius, delta, seed, max_samples
 
 
+def _listed(given: Any, kind: type) -> list[Any]:
+    """One of `kind`, or what cannot be iterated, as a list of one; else its members."""
+    return [given] if isinstance(given, kind) or not isinstance(given, Iterable) else list(given)
+
+
 def as_bandits(bandit: Any) -> list[Bandit]:
     """One or more bandits of the same shape, names, direction and kind of outcome."""
-    one = isinstance(bandit, Bandit) or not isinstance(bandit, Iterable)
-    bandits = [bandit] if one else list(bandit)
+    bandits = _listed(bandit, Bandit)
     if not bandits or not all(isinstance(each, Bandit) for each in bandits):
         raise ValueError(
             f"bandit={bandit!r} must be a Bandit or a non-empty sequence of them, for instance "
@@ -97,8 +101,7 @@ def as_bandits(bandit: Any) -> list[Bandit]:
 
 def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     """One or more different goals that fit `bandit`."""
-    one = isinstance(goals, Goal) or not isinstance(goals, Iterable)
-    goal_list = [goals] if one else list(goals)
+    goal_list = _listed(goals, Goal)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
         raise ValueError(
             f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost: without a goal "

@@ -76,7 +76,8 @@ class Memory:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        sizes = shape_of(campaign.describe(), campaign.replications)
+        self.about = campaign.describe()
+        sizes = shape_of(self.about, campaign.replications)
         runs = tuple(sizes[dim] for dim in RUNS)
         self.arrays: Arrays = {
             name: np.zeros((*runs, sizes["arm"]) if arms else runs, dtype=dtype)
@@ -109,7 +110,7 @@ class Memory:
 
     def dataset(self, *, partial: bool = False, without: Collection[str] = ()) -> xr.Dataset:
         """Everything but dimensions `without`; with `partial` also what is `finished`."""
-        about, replications = self.campaign.describe(), self.campaign.replications
+        about, replications = self.about, self.campaign.replications
         without = {*without, *(["instance"] if self.campaign.single else [])}
         found = as_dataset(about, self.arrays, replications, without)
         if partial:

@@ -358,6 +358,8 @@ def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:
     import h5netcdf
     import h5py
 
+    from paretoid import __version__
+
     labels = campaign.labels[tile.first_instance : tile.last_instance]
     coords: dict[str, Any] = {
         "goal": [str(campaign.goals[g]) for g in campaign.streams[tile.stream]],
@@ -385,7 +387,7 @@ def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:
             rule=repr(campaign.rule),
             seed=campaign.seed,
             guarantee=radius.guarantee,
-            paretoid=campaign.describe()["paretoid"],
+            paretoid=__version__,
         )
     return buffer.getvalue()
 
