@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import sqlite3
 import stat
 from contextlib import closing
@@ -191,9 +192,14 @@ def test_a_narrow_terminal_and_no_outcomes_yet(trial, monkeypatch):
     assert "inf" not in said
 
 
-@pytest.mark.parametrize("command", [[], ["new"], ["status"], ["verify"], ["export"], ["next"]])
+COMMANDS = ["new", "next", "record", "correct", "status", "verify", "export"]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_the_help_has_an_example(trial, command):
-    assert f"paretoid trial {(command or ['new'])[0]} " in trial(*command, "--help")
+    """Behind the word, because every usage line begins with the command too."""
+    said = " ".join(trial(*command.split(), "--help").split())
+    assert re.search(rf"Examples?: paretoid trial {command or 'new'} ", said)
 
 
 def test_the_tab_key_offers_ledgers(tmp_path, monkeypatch):
