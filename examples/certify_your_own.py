@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 import paretoid as pt
-from theory import gaps, pareto_set
-from validation import assert_delta_correct, delta_correctness, engine
+from paretoid.theory import gaps, pareto_set
+from paretoid.validation import assert_delta_correct, delta_correctness, engine
 
 # %% [markdown]
 # **Naive**: sample every arm n times, return the arms whose averages nobody beats. "95% sure."

@@ -1,40 +1,69 @@
 """Find the Pareto-optimal arms of a noisy multi-objective experiment, with a guarantee.
 
-Importing this loads NumPy and nothing heavy; Numba, xarray and the rest come when first needed.
+Importing this loads nothing: names are fetched when first used, because the pytest plugin is loaded
+by every pytest run of a project that has paretoid installed.
 """
 
+import os.path
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
-from paretoid.campaign import Campaign, CampaignError, open_campaign
-from paretoid.explorer import Allocation, Explorer
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.instance_files import read_instance, write_instance
-from paretoid.instances import INSTANCES, load_instance
-from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
-from paretoid.simulation import simulate
-from paretoid.tracing import Run, run_once
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
-from theory.single_stream import ArmMixture, IteratedLogarithm
-
 if TYPE_CHECKING:
-    from paretoid import plots
+    from paretoid import estimation, plots, theory, validation
+    from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+    from paretoid.campaign import Campaign, CampaignError, open_campaign
+    from paretoid.explorer import Allocation, Explorer
+    from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+    from paretoid.instance_files import read_instance, write_instance
+    from paretoid.instances import INSTANCES, load_instance
+    from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+    from paretoid.simulation import simulate
+    from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+    from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
+    from paretoid.tracing import Run, run_once
 
 __version__ = "0.1.0"
+
+#: module: the names that come from it
+_NAMES = {
+    "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
+    "campaign": "Campaign CampaignError open_campaign",
+    "explorer": "Allocation Explorer",
+    "goals": "AtMost Cover Goal ParetoSet",
+    "instance_files": "read_instance write_instance",
+    "instances": "INSTANCES load_instance",
+    "rules": "APE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
+    "simulation": "simulate",
+    "theory.radii": "KaufmannKoolen Mixture Radius SingleArm UnknownScale",
+    "theory.single_stream": "ArmMixture IteratedLogarithm",
+    "tracing": "Run run_once",
+}
+_WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
+_MODULES = ("estimation", "plots", "theory", "validation")
 
 __all__ = [
     "APE", "INSTANCES", "LUCB", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit",
     "Campaign", "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "IteratedLogarithm",
     "KaufmannKoolen", "LUCBpp", "Mixture", "ParetoSet", "Radius", "ResampledBandit", "RoundRobin",
-    "Rule", "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "load_instance",
-    "open_campaign", "plots", "read_instance", "run_once", "simulate", "write_instance",
+    "Rule", "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "estimation",
+    "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
+    "validation", "write_instance",
 ]  # fmt: skip
+
+# In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links
+# could not be made (Windows without the privilege), the clone itself is searched for them.
+if not os.path.isdir(os.path.join(__path__[0], "theory")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 
 def __getattr__(name: str) -> Any:
-    """`pt.plots`, when first used."""
-    if name == "plots":
-        from importlib import import_module
-
-        return import_module("paretoid.plots")
+    if name in _MODULES:
+        return import_module(f"paretoid.{name}")
+    if name in _WHERE:
+        globals()[name] = getattr(import_module(f"paretoid.{_WHERE[name]}"), name)
+        return globals()[name]
     raise AttributeError(f"module 'paretoid' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

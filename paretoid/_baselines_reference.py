@@ -15,7 +15,7 @@ import numpy as np
 
 from paretoid._program import AT_MOST, ITERATED_LOGARITHM, UNKNOWN_SCALE, Program
 from paretoid._reference import Intervals, ReferenceRun, decide, intervals, outcome
-from theory._checks import BoolArray, FloatArray
+from paretoid.theory._checks import BoolArray, FloatArray
 
 
 class _Samples:

@@ -20,8 +20,8 @@ from paretoid._program import (
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Cover, Goal
 from paretoid.rules import BestArmRule, Rule
-from theory._checks import FloatArray, as_epsilon, check_delta
-from theory.radii import (
+from paretoid.theory._checks import FloatArray, as_epsilon, check_delta
+from paretoid.theory.radii import (
     CHI_EXACT,
     KaufmannKoolen,
     Mixture,
@@ -31,7 +31,7 @@ from theory.radii import (
     UnknownScale,
     chi,
 )
-from theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
+from paretoid.theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
 
 _KINDS: dict[type, int] = {
     Mixture: MIXTURE,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from theory._checks import BoolArray, FloatArray, IntArray
+from paretoid.theory._checks import BoolArray, FloatArray, IntArray
 
 GAUSSIAN, BERNOULLI, RESAMPLED = 0, 1, 2
 MIXTURE, KAUFMANN_KOOLEN, UNKNOWN_SCALE, SINGLE_ARM = 0, 1, 2, 3

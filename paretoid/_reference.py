@@ -23,7 +23,7 @@ from paretoid._program import (
     UNKNOWN_SCALE,
     Program,
 )
-from theory._checks import BoolArray, FloatArray
+from paretoid.theory._checks import BoolArray, FloatArray
 
 
 @dataclass

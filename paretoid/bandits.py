@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paretoid._program import BERNOULLI, GAUSSIAN, RESAMPLED
-from theory._checks import FloatArray, IntArray, as_means, check_choice, check_count
-from theory.units import as_scale
+from paretoid.theory._checks import FloatArray, IntArray, as_means, check_choice, check_count
+from paretoid.theory.units import as_scale
 
 
 def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]:

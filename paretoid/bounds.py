@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-import theory
+from paretoid import theory
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.rules import APE
-from theory._checks import FloatArray, check_delta
-from theory.bound import Bound
-from theory.characteristic_time import CharacteristicTime
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
-from theory.sharp_bound import check_invertible
+from paretoid.theory._checks import FloatArray, check_delta
+from paretoid.theory.bound import Bound
+from paretoid.theory.characteristic_time import CharacteristicTime
+from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
+from paretoid.theory.sharp_bound import check_invertible
 
 NAMES = ("sharp_bound", "theorem_1", "expected_lucb1", "characteristic", "lower_bound")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from paretoid._program import CONSTANT_OUTCOMES, RUNNING, STATUS, TIME, Program, State, new_state
 from paretoid.setting import Setting
-from theory._checks import BoolArray, IntArray
+from paretoid.theory._checks import BoolArray, IntArray
 
 #: doubles of noise drawn ahead for one call of a kernel: 1 MB, about what the cache holds
 _NOISE = 1 << 17

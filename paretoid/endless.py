@@ -9,9 +9,9 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Goal, ParetoSet
-from theory._checks import FloatArray
-from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
-from theory.sharp_bound import samples_to_separate
+from paretoid.theory._checks import FloatArray
+from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
+from paretoid.theory.sharp_bound import samples_to_separate
 
 MOST_SAMPLES = 1e11
 

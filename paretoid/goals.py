@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 
 from paretoid._program import AT_MOST, COVER, PARETO_SET
-from theory._checks import BoolArray, FloatArray, as_epsilon, as_means, check_count, check_k
-from theory.dominance import pareto_set
-from theory.gaps import combined_gaps
+from paretoid.theory._checks import (
+    BoolArray,
+    FloatArray,
+    as_epsilon,
+    as_means,
+    check_count,
+    check_k,
+)
+from paretoid.theory.dominance import pareto_set
+from paretoid.theory.gaps import combined_gaps
 
 
 def _frozen(eps: Any, name: str) -> float | tuple[float, ...]:

@@ -29,7 +29,7 @@ from typing import Any
 
 from paretoid._table import parse_number, read_bytes, read_table, refuse
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
-from theory._checks import check_choice
+from paretoid.theory._checks import check_choice
 
 KINDS = ("gaussian", "bernoulli")
 SUFFIXES = (".csv", ".toml")

@@ -8,8 +8,8 @@ from typing import Any
 
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
-from theory.single_stream import ArmMixture, IteratedLogarithm
+from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
 
 GOALS: dict[str, type[Goal]] = {each.__name__: each for each in (ParetoSet, Cover, AtMost)}
 #: on differences of two arms

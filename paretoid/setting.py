@@ -12,8 +12,8 @@ from paretoid.bandits import Bandit
 from paretoid.endless import refuse_endless
 from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.rules import APE, BestArmRule, Rule
-from theory._checks import as_epsilon, check_count, check_delta
-from theory.radii import Mixture, Radius
+from paretoid.theory._checks import as_epsilon, check_count, check_delta
+from paretoid.theory.radii import Mixture, Radius
 
 
 @dataclass(frozen=True)

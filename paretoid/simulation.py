@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
 from paretoid.rules import Rule
-from theory.radii import Radius
+from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
     import xarray as xr

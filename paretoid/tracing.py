@@ -12,8 +12,8 @@ from paretoid.chunk import generator
 from paretoid.goals import Goal
 from paretoid.rules import APE, Rule
 from paretoid.setting import Setting, check_setting
-from theory._checks import BoolArray, FloatArray, IntArray, check_count
-from theory.radii import Radius
+from paretoid.theory._checks import BoolArray, FloatArray, IntArray, check_count
+from paretoid.theory.radii import Radius
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import paretoid
-import theory
-import validation
+from paretoid import theory, validation
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "make_reference.py"
 
@@ -30,10 +29,10 @@ def pages(tmp_path_factory):
 
 @pytest.mark.parametrize("package", [paretoid, theory, validation], ids=lambda p: p.__name__)
 def test_every_public_name_is_in_the_reference(pages, package):
-    page = (pages / f"{package.__name__}.html").read_text(encoding="utf-8")
+    page = (pages / f"{package.__name__.replace('.', '/')}.html").read_text(encoding="utf-8")
     for name in package.__all__:
         if inspect.ismodule(getattr(package, name)):
-            assert (pages / package.__name__ / f"{name}.html").is_file()
+            assert (pages / package.__name__.replace(".", "/") / f"{name}.html").is_file()
         else:
             assert f'<section id="{name}">' in page, name
 
@@ -45,7 +44,7 @@ def test_parts_with_their_own_exports_have_their_own_page(pages):
 
 
 def test_equations_keep_their_backslashes_and_lists_their_columns(pages):
-    theory_page = (pages / "theory.html").read_text(encoding="utf-8")
+    theory_page = (pages / "paretoid" / "theory.html").read_text(encoding="utf-8")
     assert r"S^\star = \{i\} \\ \Delta_i" in theory_page
     paretoid_page = (pages / "paretoid.html").read_text(encoding="utf-8")
     assert "<pre><code>means       (K, D) in the user" in paretoid_page

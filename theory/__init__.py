@@ -1,16 +1,16 @@
 """The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine."""
 
-from theory.bound import Bound
-from theory.calibration import K1, C_g, C_g_approximate, claim_counts, levels
-from theory.characteristic_time import (
+from paretoid.theory.bound import Bound
+from paretoid.theory.calibration import K1, C_g, C_g_approximate, claim_counts, levels
+from paretoid.theory.characteristic_time import (
     CharacteristicTime,
     characteristic_lower_bound,
     characteristic_time,
     kl_bernoulli,
 )
-from theory.dominance import domination, margins, pareto_set
-from theory.gaps import combined_gaps, easiest_arms, gaps, omega, omega_k
-from theory.inversion import (
+from paretoid.theory.dominance import domination, margins, pareto_set
+from paretoid.theory.gaps import combined_gaps, easiest_arms, gaps, omega, omega_k
+from paretoid.theory.inversion import (
     lambert_bounds,
     lambert_exponential_bound,
     log_crossings,
@@ -19,8 +19,8 @@ from theory.inversion import (
     lucb1_time_bound,
     radius_time,
 )
-from theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
-from theory.radii import (
+from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
+from paretoid.theory.radii import (
     KaufmannKoolen,
     Mixture,
     PairwiseRadius,
@@ -29,9 +29,14 @@ from theory.radii import (
     UnknownScale,
     chi,
 )
-from theory.sharp_bound import sample_bound, samples_to_separate
-from theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
-from theory.upper_bounds import best_arm_bound, cover_bound, expected_samples_lucb1, theorem_1
+from paretoid.theory.sharp_bound import sample_bound, samples_to_separate
+from paretoid.theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
+from paretoid.theory.upper_bounds import (
+    best_arm_bound,
+    cover_bound,
+    expected_samples_lucb1,
+    theorem_1,
+)
 
 __all__ = [
     "K1", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius", "Radius",

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import (
+from paretoid.theory._checks import (
     FloatArray,
     IntArray,
     as_means,
@@ -38,9 +38,9 @@ from theory._checks import (
     check_delta,
     check_positive,
 )
-from theory.dominance import domination
-from theory.gaps import gaps
-from theory.units import as_scale
+from paretoid.theory.dominance import domination
+from paretoid.theory.gaps import gaps
+from paretoid.theory.units import as_scale
 
 #: Rounding forgiven before an assignment is discarded; far below the width of any bracket.
 SLACK = 1e-12

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import BoolArray, FloatArray, as_epsilon, as_means, check_k
-from theory.dominance import margins
+from paretoid.theory._checks import BoolArray, FloatArray, as_epsilon, as_means, check_k
+from paretoid.theory.dominance import margins
 
 
 def gaps(means: Any) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import (
+from paretoid.theory._checks import (
     FloatArray,
     as_means,
     check_choice,
@@ -21,10 +21,10 @@ from theory._checks import (
     check_k,
     check_positive,
 )
-from theory.bound import Bound
-from theory.gaps import gaps, omega_k
-from theory.units import as_scale
-from theory.upper_bounds import check_single_objective
+from paretoid.theory.bound import Bound
+from paretoid.theory.gaps import gaps, omega_k
+from paretoid.theory.units import as_scale
+from paretoid.theory.upper_bounds import check_single_objective
 
 
 def lower_bound(

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import BoolArray, FloatArray, IntArray, check_count, check_delta
-from theory.bound import Bound
-from theory.calibration import K1, claim_counts
-from theory.gaps import combined_gaps
-from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, SingleArm, UnknownScale
-from theory.units import in_scale_units
+from paretoid.theory._checks import BoolArray, FloatArray, IntArray, check_count, check_delta
+from paretoid.theory.bound import Bound
+from paretoid.theory.calibration import K1, claim_counts
+from paretoid.theory.gaps import combined_gaps
+from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, SingleArm, UnknownScale
+from paretoid.theory.units import in_scale_units
 
 #: Counts beyond this are reported as inf: no experiment has so many samples.
 LARGEST = 1 << 62

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import FloatArray, check_delta, check_positive
-from theory.radii import Radius, _counts
+from paretoid.theory._checks import FloatArray, check_delta, check_positive
+from paretoid.theory.radii import Radius, _counts
 
 
 class ArmRadius(Radius):

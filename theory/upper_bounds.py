@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import FloatArray, check_choice, check_delta
-from theory.bound import Bound
-from theory.gaps import combined_gaps
-from theory.inversion import lucb1_time, lucb1_time_bound
-from theory.units import in_scale_units
+from paretoid.theory._checks import FloatArray, check_choice, check_delta
+from paretoid.theory.bound import Bound
+from paretoid.theory.gaps import combined_gaps
+from paretoid.theory.inversion import lucb1_time, lucb1_time_bound
+from paretoid.theory.units import in_scale_units
 
 
 def theorem_1(

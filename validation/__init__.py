@@ -10,16 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from validation.bounds import compare
-    from validation.delta_correct import (
+    from paretoid.validation.bounds import compare
+    from paretoid.validation.delta_correct import (
         Verdict,
         assert_delta_correct,
         delta_correctness,
         engine,
     )
-    from validation.guard import OutOfBudget, assert_independent_replications
-    from validation.pathwise import assert_path, check_path, engine_path
-    from validation.radius_coverage import coverage
+    from paretoid.validation.guard import OutOfBudget, assert_independent_replications
+    from paretoid.validation.pathwise import assert_path, check_path, engine_path
+    from paretoid.validation.radius_coverage import coverage
 
 _WHERE = {
     "OutOfBudget": "guard",
@@ -45,7 +45,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"validation has no {name!r}; it has {', '.join(sorted(__all__))}.")
-    return getattr(import_module(f"validation.{_WHERE[name]}"), name)
+    return getattr(import_module(f"paretoid.validation.{_WHERE[name]}"), name)
 
 
 def __dir__() -> list[str]:

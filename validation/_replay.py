@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal
-from theory._checks import BoolArray, FloatArray, IntArray, as_epsilon
-from theory.gaps import gaps, omega
-from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, UnknownScale
-from theory.sharp_bound import sample_bound
-from validation.paths import Path
+from paretoid.theory._checks import BoolArray, FloatArray, IntArray, as_epsilon
+from paretoid.theory.gaps import gaps, omega
+from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, UnknownScale
+from paretoid.theory.sharp_bound import sample_bound
+from paretoid.validation.paths import Path
 
 #: Rounding: two orders of summation differ by less than this in units of the scale.
 TOLERANCE = 1e-9

@@ -13,24 +13,23 @@ from typing import Any
 
 import numpy as np
 
-import theory
-from paretoid import __version__
+from paretoid import __version__, theory
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.instances import load_instance
 from paretoid.rules import APE
 from paretoid.simulation import simulate
-from theory._checks import check_choice, check_count
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
-from validation import bounds, mutants
-from validation.delta_correct import delta_correctness, engine
-from validation.evidence import (
+from paretoid.theory._checks import check_choice, check_count
+from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.validation import bounds, mutants
+from paretoid.validation.delta_correct import delta_correctness, engine
+from paretoid.validation.evidence import (
     clopper_pearson_upper_bound,
     log_evidence,
     sequential_upper_bound,
 )
-from validation.pathwise import check_path, engine_path, watched_goals
-from validation.radius_coverage import coverage
+from paretoid.validation.pathwise import check_path, engine_path, watched_goals
+from paretoid.validation.radius_coverage import coverage
 
 #: A correct engine fails the whole battery with at most this probability per statistical test.
 FALSE_ALARM = 1e-6

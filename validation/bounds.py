@@ -22,9 +22,9 @@ from paretoid.bounds import sample_bounds
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.plots.style import grid, log_axis, new_figure
 from paretoid.simulation import simulate
-from theory._checks import check_count, check_delta, check_k
-from theory.radii import KaufmannKoolen, Mixture, Radius
-from validation.pathwise import check_path, engine_path
+from paretoid.theory._checks import check_count, check_delta, check_k
+from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius
+from paretoid.validation.pathwise import check_path, engine_path
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,8 +1,8 @@
 """The regression record: run the whole battery and write down what holds.
 
-    python -m validation.certify            a few minutes
-    python -m validation.certify --quick    about a minute, for continuous integration
-    python -m validation.certify --full     longer: more runs of everything
+    python -m paretoid.validation.certify            a few minutes
+    python -m paretoid.validation.certify --quick    about a minute, for continuous integration
+    python -m paretoid.validation.certify --full     longer: more runs of everything
 
 writes certificate.json and CERTIFICATE.md into the current directory (`--out DIR` for another) and
 exits with 1 if a guarantee regressed. Everything follows from the seed; nothing written depends on
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from validation.battery import certify
+from paretoid.validation.battery import certify
 
 
 def markdown(certificate: dict[str, Any]) -> str:
@@ -34,7 +34,7 @@ def markdown(certificate: dict[str, Any]) -> str:
         f"Battery {c['battery']!r}, seed {c['seed']}; a correct engine fails each statistical "
         f"test with probability at most {c['false_alarm']:g}. Versions: "
         + ", ".join(f"{name} {number}" for name, number in c["versions"].items())
-        + ". Made by `python -m validation.certify`; see validation/README.md.",
+        + ". Made by `python -m paretoid.validation.certify`; see validation/README.md.",
         "",
         "## Pathwise theory",
         "",
@@ -120,7 +120,9 @@ def write(certificate: dict[str, Any], folder: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the certificate; 1 if a guarantee regressed."""
-    parser = argparse.ArgumentParser(prog="python -m validation.certify", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m paretoid.validation.certify", description=__doc__
+    )
     parser.add_argument("--quick", action="store_true", help="about a minute, for CI")
     parser.add_argument("--full", action="store_true", help="many more runs")
     parser.add_argument("--seed", type=int, default=0)

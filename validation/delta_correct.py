@@ -20,14 +20,14 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
-from theory._checks import BoolArray, check_count, check_delta, check_positive
-from validation.evidence import (
+from paretoid.theory._checks import BoolArray, check_count, check_delta, check_positive
+from paretoid.validation.evidence import (
     check_confidence,
     clopper_pearson_upper_bound,
     log_evidence,
     sequential_upper_bound,
 )
-from validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
+from paretoid.validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
 
 Algorithm = Callable[[Bandit, float, int], Any]
 

@@ -4,8 +4,8 @@ A mutant is an edit of the source of the NumPy reference or of the theory, appli
 changed parameter; patching a compiled callee would do nothing. An edit whose text no longer
 occurs exactly once in the source is an error, so mutants cannot silently become harmless.
 
-`python -m validation.mutants` hunts them all and compares with the table in validation/README.md;
-`--update` rewrites the table.
+`python -m paretoid.validation.mutants` hunts them all and compares with the table in
+validation/README.md; `--update` rewrites the table.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from paretoid._program import Program
 from paretoid._reference import Intervals
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from theory._checks import FloatArray, check_choice
-from theory.radii import Mixture, Radius, UnknownScale
-from validation.delta_correct import delta_correctness
-from validation.guard import assert_independent_replications
-from validation.pathwise import check_path, reference_path
-from validation.radius_coverage import coverage
+from paretoid.theory._checks import FloatArray, check_choice
+from paretoid.theory.radii import Mixture, Radius, UnknownScale
+from paretoid.validation.delta_correct import delta_correctness
+from paretoid.validation.guard import assert_independent_replications
+from paretoid.validation.pathwise import check_path, reference_path
+from paretoid.validation.radius_coverage import coverage
 
 README = Path(__file__).with_name("README.md")
 _BEGIN, _END = "<!-- mutants -->", "<!-- end of mutants -->"
@@ -199,9 +199,9 @@ MUTANTS = (
         ("Delta", "2 beta at (a_t, a_t)"),
         (
             Edit(
-                "theory.gaps", "gaps",
+                "paretoid.theory.gaps", "gaps",
                 "np.minimum(result[optimal], below.min(axis=0))", "result[optimal]",
-                ("validation._replay",),
+                ("paretoid.validation._replay",),
             ),
         ),
     ),
@@ -210,8 +210,8 @@ MUTANTS = (
         ("sharp bound",),
         (
             Edit(
-                "theory.sharp_bound", "sample_bound", "for drop in (False, True):",
-                "for drop in (False,):", ("validation._replay",),
+                "paretoid.theory.sharp_bound", "sample_bound", "for drop in (False, True):",
+                "for drop in (False,):", ("paretoid.validation._replay",),
             ),
         ),
     ),
@@ -419,7 +419,9 @@ def documented_table() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Hunt all mutants; 1 if one survives or the README's table is out of date."""
-    parser = argparse.ArgumentParser(prog="python -m validation.mutants", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m paretoid.validation.mutants", description=__doc__
+    )
     parser.add_argument("--update", action="store_true", help="rewrite the table in README.md")
     options = parser.parse_args(arguments)
     found = hunt_all()

@@ -16,9 +16,9 @@ from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE, Rule
 from paretoid.setting import Setting, check_setting
 from paretoid.simulation import simulate
+from paretoid.theory._checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count
+from paretoid.theory.radii import Radius
 from paretoid.tracing import run_once
-from theory._checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count
-from theory.radii import Radius
 
 
 @dataclass(frozen=True, slots=True)

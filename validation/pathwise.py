@@ -32,8 +32,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from validation._replay import Replay, Violation
-from validation.paths import Path, engine_path, reference_path, watched_goals
+from paretoid.validation._replay import Replay, Violation
+from paretoid.validation.paths import Path, engine_path, reference_path, watched_goals
 
 _CHUNK = 256
 

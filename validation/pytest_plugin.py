@@ -40,7 +40,7 @@ def delta_correct(request: pytest.FixtureRequest) -> Callable[..., Any]:
     defaults = dict(marker.kwargs) if marker is not None else {}
 
     def check(algorithm: Any, bandits: Any, delta: float = 0.1, **options: Any) -> Any:
-        from validation.delta_correct import delta_correctness
+        from paretoid.validation.delta_correct import delta_correctness
 
         verdict = delta_correctness(algorithm, bandits, delta, **{**defaults, **options})
         # On the item, so that it also travels from the workers of a distributed run.

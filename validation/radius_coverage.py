@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import (
+from paretoid.theory._checks import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -35,11 +35,11 @@ from theory._checks import (
     check_count,
     check_delta,
 )
-from theory.calibration import claim_counts
-from theory.dominance import margins, pareto_set
-from theory.radii import PairwiseRadius, Radius, SingleArm, UnknownScale
-from theory.units import as_scale
-from validation.evidence import clopper_pearson_upper_bound
+from paretoid.theory.calibration import claim_counts
+from paretoid.theory.dominance import margins, pareto_set
+from paretoid.theory.radii import PairwiseRadius, Radius, SingleArm, UnknownScale
+from paretoid.theory.units import as_scale
+from paretoid.validation.evidence import clopper_pearson_upper_bound
 
 RULES = ("alternate", "lopsided", "doubling", "freeze", "chase", "push")
 OUTCOMES = ("gaussian", "bernoulli")
@@ -125,7 +125,7 @@ def coverage(
     horizon     samples of each run
     shrink      the radius is divided by this: what a wrong constant would give
 
-    >>> from theory.radii import Mixture
+    >>> from paretoid.theory.radii import Mixture
     >>> result = coverage(Mixture(), replications=200, horizon=200)
     >>> result.worst < 0.1, result.holds()
     (True, True)

@@ -1,7 +1,7 @@
 """Hypothesis strategies for bandits, means, goals and radii, for our tests and other projects'.
 
     from hypothesis import given, settings
-    from validation import strategies as vs
+    from paretoid.validation import strategies as vs
 
     @given(bandit=vs.bandits(shape="chain", ties=False, minimum_gap=0.5))
     @settings(deadline=None)
@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from theory._checks import FloatArray, check_choice, check_count
-from theory.gaps import gaps
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.theory._checks import FloatArray, check_choice, check_count
+from paretoid.theory.gaps import gaps
+from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 
 #: how the arms lie to each other
 SHAPES = (

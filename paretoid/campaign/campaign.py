@@ -23,8 +23,8 @@ from paretoid.endless import expected_samples
 from paretoid.goals import Goal
 from paretoid.rules import Rule
 from paretoid.setting import Setting, as_bandits, check_setting, streams_of
-from theory._checks import FloatArray, check_count
-from theory.radii import Radius
+from paretoid.theory._checks import FloatArray, check_count
+from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paretoid.campaign.tiles import Tile
 from paretoid.chunk import Checkpoint, Chunk
 from paretoid.goals import Goal
-from theory._checks import BoolArray, FloatArray
+from paretoid.theory._checks import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,8 +15,8 @@ import numpy as np
 
 from paretoid.chunk import Checkpoint, Chunk, advance_chunk, run_chunk
 from paretoid.setting import Setting
-from theory._checks import BoolArray, FloatArray
-from theory.radii import Radius, SingleArm
+from paretoid.theory._checks import BoolArray, FloatArray
+from paretoid.theory.radii import Radius, SingleArm
 
 if TYPE_CHECKING:
     from paretoid.campaign.campaign import Campaign

@@ -67,7 +67,7 @@ def bounds(
     """
     from paretoid.commands import specs
     from paretoid.goals import AtMost, Goal, ParetoSet
-    from theory.sharp_bound import check_invertible
+    from paretoid.theory.sharp_bound import check_invertible
 
     check_file(out, (".csv", ".json", ".nc"))
     bandit = specs.instance(instance, kind, scale, minimize)
@@ -93,10 +93,10 @@ def bounds(
 
 def describe(bandit: Any, goal: Any, delta: float, radius: Any) -> dict[str, Any]:
     """Gaps, omega, T* and bounds as plain data; gaps are in units of the outcomes' scale."""
-    import theory
+    from paretoid import theory
     from paretoid.bounds import Problem, sample_bounds
     from paretoid.goals import AtMost
-    from theory.units import in_scale_units
+    from paretoid.theory.units import in_scale_units
 
     found = sample_bounds(bandit, goal, delta, radius)
     mu, eps = in_scale_units(bandit.oriented, goal.eps1, bandit.scale)

@@ -28,8 +28,8 @@ def certify(
     if quick and full:
         raise ValueError("--quick and --full exclude each other; give one of them, or none.")
     check_folder(out)
-    from validation import battery
-    from validation.certify import write
+    from paretoid.validation import battery
+    from paretoid.validation.certify import write
 
     size = "quick" if quick else "full" if full else "standard"
     certificate = battery.certify(size, seed, lambda part: note(part, quiet))

@@ -70,7 +70,7 @@ def _find(name: str | None, kind: str | None) -> list[tuple[str, str]]:
     """(kind, name) of what was asked for."""
     from paretoid.estimation.datasets import TRIALS
     from paretoid.instances import INSTANCES
-    from theory._checks import check_choice
+    from paretoid.theory._checks import check_choice
 
     if kind is not None:
         check_choice(kind, ("instance", "trial"), name="--kind", why="there are these two.")

@@ -94,7 +94,7 @@ def plan(
     from paretoid import estimation
     from paretoid.commands.typed import typed
     from paretoid.estimation import report
-    from theory._checks import check_count, check_delta
+    from paretoid.theory._checks import check_count, check_delta
 
     size = len(summary.arms)
     if k > size:

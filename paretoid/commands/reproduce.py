@@ -13,7 +13,7 @@ from paretoid.commands.output import Interrupted, say, say_json, table
 
 
 def _experiments() -> Iterable[str]:
-    from validation.paper import EXPERIMENTS
+    from paretoid.validation.paper import EXPERIMENTS
 
     return EXPERIMENTS
 
@@ -43,8 +43,8 @@ def reproduce(
     """
     from dataclasses import asdict
 
-    from validation.paper import EXPERIMENTS
-    from validation.paper import reproduce as repeat
+    from paretoid.validation.paper import EXPERIMENTS
+    from paretoid.validation.paper import reproduce as repeat
 
     if name is None:
         if json:
@@ -75,6 +75,6 @@ def reproduce(
             }
         )
         return
-    from validation.paper.report import show
+    from paretoid.validation.paper.report import show
 
     say(show(done.rows, f"{name}: {EXPERIMENTS[name]} ({done.count} runs, seed {seed})"))

@@ -126,7 +126,7 @@ def simulate(
 @contextmanager
 def _executor(threads: int | None, scheduler: str | None) -> Iterator[Executor | None]:
     """What --threads or --scheduler ask for; None is one thread per core."""
-    from theory._checks import check_count
+    from paretoid.theory._checks import check_count
 
     if threads is not None and scheduler is not None:
         raise ValueError("--threads are of this machine, --scheduler has its own; give one.")

@@ -19,7 +19,7 @@ from paretoid.notation import GOALS, RADII, RULES, parse
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
     from paretoid.rules import Rule
-    from theory.radii import Radius
+    from paretoid.theory.radii import Radius
 
 
 def make(

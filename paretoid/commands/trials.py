@@ -40,7 +40,7 @@ AcceptProblems = Annotated[
 def check_sampler(variances: str, seed: int, **counts: int) -> None:
     """What the sampler would refuse, refused before it is started and by the option's name."""
     from paretoid.estimation.model import VARIANCES
-    from theory._checks import check_choice, check_count
+    from paretoid.theory._checks import check_choice, check_count
 
     why = "it says what arms share about their spread."
     check_choice(variances, VARIANCES, name="--variances", why=why)

@@ -17,8 +17,8 @@ from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.intervals import share_interval
-from theory._checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
-from theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
+from paretoid.theory._checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
+from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -404,7 +404,7 @@ def _in_words(radius: Radius, bandit: Bandit, quantile: float, delta: float) -> 
 
 def _nearest(bandit: Bandit) -> tuple[float, int, int]:
     """(margin in sd, i, j): the domination by an optimal arm j that is closest to a draw."""
-    import theory
+    from paretoid import theory
 
     mu = bandit.oriented / np.sqrt((bandit.scale**2).mean(axis=0))
     margin = (mu[:, None, :] - mu[None, :, :]).max(axis=2)

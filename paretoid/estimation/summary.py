@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paretoid._table import Table, is_missing, parse_number, read_table, refuse
-from theory._checks import BoolArray, FloatArray, check_choice, check_count
+from paretoid.theory._checks import BoolArray, FloatArray, check_choice, check_count
 
 SCALES = ("log-normal", "normal", "binary")
 

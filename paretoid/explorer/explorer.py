@@ -18,8 +18,8 @@ from paretoid.explorer.session import Session
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
 from paretoid.rules import Rule
-from theory._checks import check_count
-from theory.radii import Radius
+from paretoid.theory._checks import check_count
+from paretoid.theory.radii import Radius
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from paretoid._build import divisors
 from paretoid.explorer.design import Design
 from paretoid.goals import AtMost, Cover, Goal
 from paretoid.rules import BestArmRule
-from theory._checks import BoolArray, FloatArray, as_epsilon
-from theory.radii import (
+from paretoid.theory._checks import BoolArray, FloatArray, as_epsilon
+from paretoid.theory.radii import (
     CHI_EXACT,
     KaufmannKoolen,
     PairwiseRadius,
@@ -26,7 +26,7 @@ from theory.radii import (
     UnknownScale,
     chi,
 )
-from theory.single_stream import ArmRadius, IteratedLogarithm
+from paretoid.theory.single_stream import ArmRadius, IteratedLogarithm
 
 
 @dataclass(frozen=True)

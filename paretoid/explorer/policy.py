@@ -28,7 +28,7 @@ from paretoid._baselines_reference import eliminate, lucb_pair, most_certain, ug
 from paretoid.explorer.inference import Inference, Picture
 from paretoid.goals import AtMost
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
-from theory._checks import BoolArray, FloatArray
+from paretoid.theory._checks import BoolArray, FloatArray
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 from paretoid.bounds import Problem, setting_bounds
 from paretoid.notation import goal_of, radius_of
 from paretoid.plots.selection import Runs
-from theory._checks import check_choice
+from paretoid.theory._checks import check_choice
 
 #: name -> (label, marker): upper bounds point down at the axis, lower bounds up
 BOUNDS = {

@@ -10,7 +10,7 @@ import numpy as np
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.plots import style
 from paretoid.plots.labels import spread
-from theory.dominance import pareto_set
+from paretoid.theory.dominance import pareto_set
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

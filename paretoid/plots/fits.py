@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.plots import style
-from theory._checks import FloatArray
+from paretoid.theory._checks import FloatArray
 
 
 def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
@@ -79,10 +79,10 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     >>> len(projections(posterior, draws=20))    # three endpoints, three pairs
     3
     """
-    import theory
+    from paretoid import theory
     from paretoid.estimation.model import trial_of
     from paretoid.estimation.planning import posterior_draws
-    from theory._checks import check_count
+    from paretoid.theory._checks import check_count
 
     draws = check_count(draws, name="draws", why="it is how many posterior draws are shown.")
     trial = trial_of(fit)

@@ -12,8 +12,8 @@ from paretoid import _reference
 from paretoid._program import UNKNOWN_SCALE
 from paretoid.explorer import Status
 from paretoid.plots import style
+from paretoid.theory._checks import FloatArray
 from paretoid.tracing import Run
-from theory._checks import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

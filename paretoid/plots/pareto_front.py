@@ -11,9 +11,9 @@ from paretoid.bandits import Bandit
 from paretoid.explorer import Explorer
 from paretoid.plots import style
 from paretoid.plots.rectangles import half_widths
+from paretoid.theory._checks import BoolArray, FloatArray
+from paretoid.theory.dominance import pareto_set
 from paretoid.tracing import Run
-from theory._checks import BoolArray, FloatArray
-from theory.dominance import pareto_set
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from theory._checks import FloatArray, check_delta
-from theory.radii import Radius, UnknownScale
-from theory.single_stream import ArmMixture
+from paretoid.theory._checks import FloatArray, check_delta
+from paretoid.theory.radii import Radius, UnknownScale
+from paretoid.theory.single_stream import ArmMixture
 
 
 def half_widths(counts: Any, scale: Any, ss: Any, radius: Radius, delta: float) -> FloatArray:

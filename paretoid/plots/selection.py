@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.bounds import Problem
-from theory._checks import BoolArray, FloatArray, IntArray
+from paretoid.theory._checks import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -28,7 +28,7 @@ from paretoid.report.page import (
 )
 from paretoid.report.stored import Stored
 from paretoid.report.summaries import Summary
-from theory.dominance import pareto_set
+from paretoid.theory.dominance import pareto_set
 
 #: more rows than these are left to `paretoid report --json`, more details to the Dataset
 _ROWS, _DETAILS, _ANSWERS = 2000, 6, 8

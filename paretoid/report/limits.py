@@ -9,8 +9,8 @@ from typing import Any
 
 from paretoid.bounds import Problem, setting_bounds
 from paretoid.goals import Goal
-from theory._checks import FloatArray
-from theory.radii import Radius
+from paretoid.theory._checks import FloatArray
+from paretoid.theory.radii import Radius
 
 #: T* is a series of linear programs: beyond this many instances or arms it is left out
 _INSTANCES, _ARMS = 20, 40

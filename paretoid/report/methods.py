@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal
-from theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 
 PARETO = (
     "An arm is Pareto-optimal if no other arm is strictly better in every objective at once, and "
@@ -78,7 +78,7 @@ def labels(goals: Sequence[Goal]) -> list[str]:
 def radius_label(radius: Radius | None, text: str) -> str:
     """A radius by name, with those of its arguments that are not the defaults.
 
-    >>> from theory import KaufmannKoolen, Mixture
+    >>> from paretoid.theory import KaufmannKoolen, Mixture
     >>> radius_label(Mixture(), "")
     'Mixture'
     >>> radius_label(Mixture(rho=19.703327, union="none"), "")

@@ -33,8 +33,8 @@ from paretoid.report.page import (
     settings,
     versions,
 )
-from theory._checks import FloatArray
-from theory.radii import Radius
+from paretoid.theory._checks import FloatArray
+from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,8 +15,8 @@ from paretoid.notation import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.limits import Bounds, Limits
 from paretoid.report.summaries import Summary, summaries
-from theory._checks import FloatArray
-from theory.radii import Radius
+from paretoid.theory._checks import FloatArray
+from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoid._program import SINGLE_ARM, Program
 from paretoid.rules.base import Advance, Rule
-from theory._checks import check_choice
+from paretoid.theory._checks import check_choice
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from paretoid._program import Program
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
-from theory.radii import Radius
+from paretoid.theory.radii import Radius
 
 #: advance(program, state, runs, noise): run runs[q] by noise[q], (samples, width)
 Advance = Callable[[Any, Any, Any, Any], None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from paretoid._program import Program
 from paretoid.rules.base import Advance
 from paretoid.rules.best_arm import BestArmRule
-from theory._checks import check_count, check_delta
+from paretoid.theory._checks import check_count, check_delta
 
 
 @dataclass(frozen=True)

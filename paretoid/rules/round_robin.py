@@ -10,7 +10,7 @@ from paretoid.bandits import Bandit
 from paretoid.goals import Goal
 from paretoid.rules.base import Advance, Rule
 from paretoid.rules.uniform_elimination import refuse_single_arm
-from theory.radii import Radius
+from paretoid.theory.radii import Radius
 
 
 @dataclass(frozen=True)

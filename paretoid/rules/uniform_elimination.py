@@ -9,7 +9,7 @@ from paretoid._program import Program
 from paretoid.bandits import Bandit
 from paretoid.goals import Cover, Goal
 from paretoid.rules.base import Advance, Rule
-from theory.radii import Radius, SingleArm
+from paretoid.theory.radii import Radius, SingleArm
 
 
 @dataclass(frozen=True)

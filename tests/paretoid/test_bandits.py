@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paretoid as pt
-from theory import pareto_set
+from paretoid.theory import pareto_set
 
 
 def test_scales_broadcast_to_arms_and_objectives():

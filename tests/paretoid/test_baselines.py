@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-import theory
 from paretoid import _baselines_reference as reference
+from paretoid import theory
 from paretoid._build import build_program
 from paretoid._program import CONSTANT_OUTCOMES, FINISHED, STATUS, new_state
-from theory.single_stream import ArmMixture, IteratedLogarithm
+from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
 
 UNIFORM = [
     (pt.RoundRobin(), reference.round_robin),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paretoid as pt
-import theory
+from paretoid import theory
 from paretoid.bounds import NAMES, Problem, exact_gaussian, sample_bounds, setting_bounds
 from paretoid.estimation.planning import PlannedBandit
 from paretoid.notation import goal_of, radius_of

@@ -19,7 +19,7 @@ from paretoid.chunk import Checkpoint, advance_chunk, run_chunk
 from paretoid.endless import expected_samples
 from paretoid.estimation.planning import PlannedBandit
 from paretoid.setting import Setting
-from theory import sample_bound
+from paretoid.theory import sample_bound
 
 MEANS = [[1.0, 0.0], [0.0, 1.0], [0.4, 0.4], [-0.5, -0.2]]
 BANDIT = pt.GaussianBandit(MEANS, [0.5, 0.7], arms=list("abcd"), objectives=["gain", "speed"])

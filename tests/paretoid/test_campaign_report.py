@@ -17,7 +17,7 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 import paretoid as pt
-import theory
+from paretoid import theory
 from paretoid.cli import main
 from paretoid.report import campaign_report, read_store
 from paretoid.report.stored import as_dict

@@ -226,7 +226,7 @@ def test_ctrl_c_is_one_line_and_code_130(cli, monkeypatch):
 
     monkeypatch.setattr("paretoid.instances.load_instance", interrupt)
     assert cli("bounds") == (130, "", "paretoid: interrupted.\n")
-    monkeypatch.setattr("validation.paper.table1.parts", interrupted_parts)
+    monkeypatch.setattr("paretoid.validation.paper.table1.parts", interrupted_parts)
     code, out, err = cli("reproduce", "table1", "--quick", "--quiet")
     assert (code, out) == (130, "")
     assert err.startswith("paretoid: interrupted. 0 of 1 configurations are kept in reproduced")

@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 import paretoid as pt
-import theory
-from paretoid import plots
+from paretoid import plots, theory
 from paretoid.estimation import (
     FitError,
     TrialSummary,

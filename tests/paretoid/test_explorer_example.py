@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paretoid as pt
-from validation.benchmarks import batching
+from paretoid.validation.benchmarks import batching
 
 ROOT = Path(__file__).parents[2]
 

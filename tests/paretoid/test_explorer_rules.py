@@ -31,7 +31,7 @@ from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Inference
 from paretoid.explorer.policy import POLICIES, Standing, policy_of
 from paretoid.notation import RULES as NAMED
-from theory.dominance import pareto_set
+from paretoid.theory.dominance import pareto_set
 
 PAIRWISE = [
     pt.Mixture(),

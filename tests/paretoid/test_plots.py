@@ -15,14 +15,13 @@ from matplotlib.text import Text
 from matplotlib.textpath import TextPath
 
 import paretoid as pt
-import theory
-from paretoid import plots
+from paretoid import plots, theory
 from paretoid.estimation import load_trial
 from paretoid.plots import over_time, style
 from paretoid.plots.bounds import BOUNDS
 from paretoid.plots.labels import spread
 from paretoid.plots.rectangles import half_widths
-from theory.radii import chi
+from paretoid.theory.radii import chi
 
 COV = pt.load_instance("covboost")
 SMALL = pt.GaussianBandit(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import paretoid as pt
 from paretoid.chunk import run_chunk
 from paretoid.setting import Setting
-from theory.single_stream import ArmMixture
+from paretoid.theory.single_stream import ArmMixture
 
 SET, FIRST, TWO, COVER = pt.ParetoSet(), pt.AtMost(1), pt.AtMost(2), pt.Cover(0.0, 0.3)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 import paretoid as pt
-from theory import pareto_set
+from paretoid.theory import pareto_set
 
 BANDIT = pt.GaussianBandit([[1.0, 0.0], [0.0, 1.0], [-0.4, -0.3]], 0.4, arms=["a", "b", "c"])
 

@@ -6,8 +6,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-import theory
-from theory import KaufmannKoolen, Mixture, SingleArm, UnknownScale
+from paretoid import theory
+from paretoid.theory import KaufmannKoolen, Mixture, SingleArm, UnknownScale
 
 THREE = np.array([[2.0, 0.0], [0.0, 2.0], [1.5, -0.5]])  # gaps 0.5, 2, 0.5; omega 0.5, 2, -0.5
 TIED = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]])

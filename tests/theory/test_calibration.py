@@ -3,7 +3,7 @@ import math
 import mpmath as mp
 import pytest
 
-import theory
+from paretoid import theory
 
 
 def slope(lam, x):

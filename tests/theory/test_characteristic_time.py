@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize, nnls
 from scipy.special import comb
 
-import theory
-from theory.characteristic_time import (
+from paretoid import theory
+from paretoid.theory.characteristic_time import (
     _Alternatives,
     _cells,
     characteristic_lower_bound,

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 from mpmath import iv
 
-import theory
+from paretoid import theory
 
 t, n, p, q, C, rho, s = sp.symbols("t n p q C rho s", positive=True)
 Delta, delta, H, K, D = sp.symbols("Delta delta H K D", positive=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-import theory
+from paretoid import theory
 
 x, y, z = sp.symbols("x y z", real=True)
 

@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import theory
+from paretoid import theory
 
 STAIRS = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, -0.25]])
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-import theory
-from theory import KaufmannKoolen, Mixture
+from paretoid import theory
+from paretoid.theory import KaufmannKoolen, Mixture
 
 # Table of log means [kone2023, Appendix "Data processing"]: IgG, NT50, cellular; BNT prime first.
 COVBOOST = np.array(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-import theory
+from paretoid import theory
 
 # A and B are optimal, C is below A by (0.5, 0.5).
 #   M(A, B) = M(B, A) = 2, M(C, A) = -0.5, M(C, B) = 1.5, M(A, C) = 0.5, M(B, C) = 2.5

@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-import theory
+from paretoid import theory
 
 
 def test_log_crossings_of_a_level_known_by_hand():

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import theory
+from paretoid import theory
 
 exactly = settings(deadline=None, max_examples=300)
 

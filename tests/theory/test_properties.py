@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import theory
-from theory import KaufmannKoolen, Mixture
+from paretoid import theory
+from paretoid.theory import KaufmannKoolen, Mixture
 
 exactly = settings(deadline=None, max_examples=60)
 

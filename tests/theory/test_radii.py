@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.special import lambertw
 
-import theory
-from theory.calibration import levels
-from theory.radii import (
+from paretoid import theory
+from paretoid.theory.calibration import levels
+from paretoid.theory.radii import (
     CHI_EXACT,
     KaufmannKoolen,
     Mixture,

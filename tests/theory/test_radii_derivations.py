@@ -13,9 +13,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import lambertw
 
-import theory
-from theory.calibration import claim_counts, levels
-from theory.radii import CHI_EXACT, Mixture, UnknownScale, _chi_exact, chi
+from paretoid import theory
+from paretoid.theory.calibration import claim_counts, levels
+from paretoid.theory.radii import CHI_EXACT, Mixture, UnknownScale, _chi_exact, chi
 
 n, p, q, rho, theta = sp.symbols("n p q rho theta", positive=True)
 s_i, s_j, a, z, g = sp.symbols("s_i s_j a z g", positive=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-import theory
-from theory import KaufmannKoolen, Mixture
+from paretoid import theory
+from paretoid.theory import KaufmannKoolen, Mixture
 
 ROOT = Path(theory.__file__).parent
 README = (ROOT / "README.md").read_text(encoding="utf-8").split("## Proofs of the radii")[0]

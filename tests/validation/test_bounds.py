@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import paretoid as pt
-import theory
-from validation import bounds, compare
+from paretoid import theory
+from paretoid.validation import bounds, compare
 
 
 @pytest.fixture(scope="module")

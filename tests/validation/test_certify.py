@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from validation import battery, certify, mutants
-from validation.pathwise import Report, Violation
+from paretoid.validation import battery, certify, mutants
+from paretoid.validation.pathwise import Report, Violation
 
 TINY = battery.Battery(3, 20, 5, 20, 200, 10)
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import paretoid as pt
-from validation import assert_delta_correct, delta_correctness, engine
-from validation.delta_correct import run_seed
-from validation.evidence import (
+from paretoid.validation import assert_delta_correct, delta_correctness, engine
+from paretoid.validation.delta_correct import run_seed
+from paretoid.validation.evidence import (
     clopper_pearson_upper_bound,
     log_evidence,
     sequential_upper_bound,
 )
-from validation.guard import assert_independent_replications
+from paretoid.validation.guard import assert_independent_replications
 
 PAIR = pt.GaussianBandit([[0.0], [1.0]])
 RIGHT = np.array([False, True])

@@ -3,8 +3,8 @@
 import pytest
 
 from paretoid import _reference
-from validation import mutants
-from validation.mutants import MUTANTS, Edit, applied, hunt, table
+from paretoid.validation import mutants
+from paretoid.validation.mutants import MUTANTS, Edit, applied, hunt, table
 
 FOUND = {}
 
@@ -24,7 +24,7 @@ def test_the_engine_itself_raises_no_alarm():
 def test_the_table_in_the_readme_is_what_was_found():
     found = {m.name: FOUND.get(m.name) or hunt(m) for m in MUTANTS}
     fresh = table(found)
-    assert mutants.documented_table() == fresh, "run python -m validation.mutants --update"
+    assert mutants.documented_table() == fresh, "run python -m paretoid.validation.mutants --update"
 
 
 def test_there_are_mutants_for_every_mistake_asked_for():

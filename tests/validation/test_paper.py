@@ -14,9 +14,9 @@ from rich.console import Console
 from scipy.stats import binomtest
 
 import paretoid as pt
-import theory
-from theory.dominance import pareto_set
-from validation.paper import (
+from paretoid import theory
+from paretoid.theory.dominance import pareto_set
+from paretoid.validation.paper import (
     EXPERIMENTS,
     best_arm,
     large,
@@ -25,9 +25,9 @@ from validation.paper import (
     slow_elimination,
     statistics,
 )
-from validation.paper.elimination_variants import PAIRS, eliminate, level
-from validation.paper.report import show, write_csv
-from validation.paper.store import Part, Store
+from paretoid.validation.paper.elimination_variants import PAIRS, eliminate, level
+from paretoid.validation.paper.report import show, write_csv
+from paretoid.validation.paper.store import Part, Store
 
 
 def quiet():
@@ -73,7 +73,9 @@ def test_every_experiment_writes_raw_results_a_table_and_a_picture(name, tmp_pat
 
 def test_experiments_have_the_size_of_the_paper():
     sizes = {
-        name: __import__(f"validation.paper.{name.replace('-', '_')}", fromlist=["FULL"]).FULL
+        name: __import__(
+            f"paretoid.validation.paper.{name.replace('-', '_')}", fromlist=["FULL"]
+        ).FULL
         for name in EXPERIMENTS
     }
     assert sizes == {

@@ -8,9 +8,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-import theory
-from validation import strategies as vs
-from validation.pathwise import (
+from paretoid import theory
+from paretoid.validation import strategies as vs
+from paretoid.validation.pathwise import (
     CHECKS,
     assert_path,
     check_path,

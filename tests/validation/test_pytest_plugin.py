@@ -42,7 +42,7 @@ def _python(*arguments, cwd):
 def test_fixture_marker_and_terminal_section(tmp_path):
     (tmp_path / "test_mine.py").write_text(PROJECT)
     run = _python(
-        "-m", "pytest", "-p", "validation.pytest_plugin", "--strict-markers", "-p",
+        "-m", "pytest", "-p", "paretoid.validation.pytest_plugin", "--strict-markers", "-p",
         "no:cacheprovider", cwd=tmp_path,
     )  # fmt: skip
     out = run.stdout
@@ -56,22 +56,26 @@ def test_fixture_marker_and_terminal_section(tmp_path):
 
 def test_a_run_without_it_has_no_section(tmp_path):
     (tmp_path / "test_mine.py").write_text("def test_nothing(): pass\n")
-    run = _python("-m", "pytest", "-p", "validation.pytest_plugin", cwd=tmp_path)
+    run = _python("-m", "pytest", "-p", "paretoid.validation.pytest_plugin", cwd=tmp_path)
     assert "1 passed" in run.stdout
     assert "delta-correctness" not in run.stdout
 
 
 def test_loading_the_plugin_imports_nothing_heavy(tmp_path):
     code = (
-        "import sys, validation.pytest_plugin\n"
-        "heavy = {'hypothesis', 'numba', 'xarray', 'paretoid', 'theory', 'scipy', 'numpy'}\n"
+        "import sys, paretoid.validation.pytest_plugin\n"
+        "heavy = {'hypothesis', 'numba', 'xarray', 'paretoid.bandits', 'paretoid.theory', "
+        "'scipy', 'numpy'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert _python("-c", code, cwd=tmp_path).stdout.strip() == "[]"
 
 
 def test_names_of_the_package_are_found_when_used(tmp_path):
-    code = "import validation; print(validation.assert_delta_correct.__name__, dir(validation)[0])"
+    code = (
+        "from paretoid import validation\n"
+        "print(validation.assert_delta_correct.__name__, dir(validation)[0])"
+    )
     assert _python("-c", code, cwd=tmp_path).stdout.split() == [
         "assert_delta_correct",
         "OutOfBudget",
@@ -82,7 +86,7 @@ def test_the_entry_point_names_the_plugin():
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert "validation.pytest_plugin" in project["entry-points"]["pytest11"].values()
+    assert "paretoid.validation.pytest_plugin" in project["entry-points"]["pytest11"].values()
 
 
 def test_the_examples_in_the_readme_run():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import paretoid as pt
-from validation import coverage
-from validation.radius_coverage import RULES, _claims
+from paretoid.validation import coverage
+from paretoid.validation.radius_coverage import RULES, _claims
 
 FRONT = [[3.0, 0.0], [0.0, 3.0], [-1.0, -1.0], [-2.0, -1.5]]
 UNEQUAL = np.array([[1.0, 100.0], [0.01, 1.0], [10.0, 0.1], [1.0, 3.0]])

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import theory
-from validation import strategies as vs
+from paretoid import theory
+from paretoid.validation import strategies as vs
 
 
 @given(data=st.data(), shape=st.sampled_from(vs.SHAPES))

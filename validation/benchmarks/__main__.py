@@ -1,6 +1,6 @@
 """All benchmarks of the engine and of campaigns in one go, as a table and a picture.
 
-    python -m validation.benchmarks [--quick] [--out DIR]
+    python -m paretoid.validation.benchmarks [--quick] [--out DIR]
 
 Writes DIR/benchmarks.md (what it prints) and DIR/benchmarks.png; about five minutes on two
 idle cores, less with --quick. The last figures, with machine and versions, are in
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from paretoid.plots.style import DARK, LIGHT, grid, log_axis, new_figure
-from validation.benchmarks import campaign, engine, scaling
+from paretoid.validation.benchmarks import campaign, engine, scaling
 
 Points = list[tuple[int, float]]
 

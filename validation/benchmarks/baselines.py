@@ -1,6 +1,6 @@
 """How many samples a second do the baseline rules draw, beside the textbook APE in the same run?
 
-    python -m validation.benchmarks.baselines [--check]
+    python -m paretoid.validation.benchmarks.baselines [--check]
 
 One core, K = 5, D = 2, random numbers and tests included, compilation apart. The arms are equal,
 so every run lasts for its whole budget with all arms active. Each figure is the best of several

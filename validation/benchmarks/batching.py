@@ -1,6 +1,6 @@
 """What do batches cost? Samples on COV-BOOST by batch size, against fully sequential.
 
-    python -m validation.benchmarks.batching [--replications 16] [--sizes 1 5 20 100]
+    python -m paretoid.validation.benchmarks.batching [--replications 16] [--sizes 1 5 20 100]
 
 Arms are chosen by the batch rule of `paretoid.explorer.choice`; all outcomes of a batch arrive
 together, then the stopping rules are tested. The n-th outcome of an arm is the same for every
@@ -34,7 +34,7 @@ from paretoid.explorer.choice import choose
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Data, Inference
 from paretoid.explorer.policy import Policy, Standing
-from theory._checks import FloatArray
+from paretoid.theory._checks import FloatArray
 
 GOALS: list[pt.Goal] = [pt.AtMost(1), pt.AtMost(2), pt.ParetoSet()]
 

@@ -1,6 +1,6 @@
 """Do two threads halve the time of a campaign, and does memory stay flat?
 
-    python -m validation.benchmarks.campaign [--quick] [--check]
+    python -m paretoid.validation.benchmarks.campaign [--quick] [--check]
 
 The campaign is the paper's Table 1, D = 2: random Bernoulli instances with K = 5, goals
 `AtMost(1..5, 0.005)` off one stream, whose stopping times differ by a factor of 100,000. Reported
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import paretoid as pt
-from validation.paper.setting import RADIUS, random_bandits
+from paretoid.validation.paper.setting import RADIUS, random_bandits
 
 RATIO_CEILING = 0.6
 OVERLAP_FLOOR = 0.5

@@ -1,6 +1,6 @@
 """How fast is a round of the engine, beside the textbook kernel in the same run?
 
-    python -m validation.benchmarks.engine [--quick] [--check]
+    python -m paretoid.validation.benchmarks.engine [--quick] [--check]
 
 Times are microseconds per round on one core, random numbers included, compilation apart; the
 bandit has random Bernoulli means, the goal is `ParetoSet()`, the radius the default. Each figure

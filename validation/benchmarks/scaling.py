@@ -1,6 +1,6 @@
 """How does the time of a round grow with the number of arms and of objectives?
 
-    python -m validation.benchmarks.scaling [--check]
+    python -m paretoid.validation.benchmarks.scaling [--check]
 
 Microseconds per round of APE on one core, noise included, after `WARM` samples of each arm (the
 first rounds are full of ties). Random Bernoulli means, `ParetoSet()`, default radius; the best of

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from theory._checks import FloatArray
-from validation.paper import drawing
-from validation.paper.setting import RADIUS, flat
-from validation.paper.statistics import Row, row
-from validation.paper.store import Part
+from paretoid.theory._checks import FloatArray
+from paretoid.validation.paper import drawing
+from paretoid.validation.paper.setting import RADIUS, flat
+from paretoid.validation.paper.statistics import Row, row
+from paretoid.validation.paper.store import Part
 
 if TYPE_CHECKING:
     import xarray as xr

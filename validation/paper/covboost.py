@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from theory.dominance import pareto_set
-from validation.paper import drawing
-from validation.paper.setting import ELIMINATION, RADIUS, flat
-from validation.paper.statistics import Row, ratio, row
-from validation.paper.store import Part
+from paretoid.theory.dominance import pareto_set
+from paretoid.validation.paper import drawing
+from paretoid.validation.paper.setting import ELIMINATION, RADIUS, flat
+from paretoid.validation.paper.statistics import Row, ratio, row
+from paretoid.validation.paper.store import Part
 
 if TYPE_CHECKING:
     import xarray as xr

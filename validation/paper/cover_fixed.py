@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from validation.paper import drawing
-from validation.paper.setting import OURS, RADIUS, cover_bandit, flat
-from validation.paper.statistics import Row, row
-from validation.paper.store import Part
+from paretoid.validation.paper import drawing
+from paretoid.validation.paper.setting import OURS, RADIUS, cover_bandit, flat
+from paretoid.validation.paper.statistics import Row, row
+from paretoid.validation.paper.store import Part
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from theory._checks import FloatArray
-from validation.paper import drawing
-from validation.paper.setting import RADIUS, flat, pareto_sizes, random_bandits, random_means
-from validation.paper.statistics import Row, reduction, row
-from validation.paper.store import Part
+from paretoid.theory._checks import FloatArray
+from paretoid.validation.paper import drawing
+from paretoid.validation.paper.setting import (
+    RADIUS,
+    flat,
+    pareto_sizes,
+    random_bandits,
+    random_means,
+)
+from paretoid.validation.paper.statistics import Row, reduction, row
+from paretoid.validation.paper.store import Part
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,8 +10,8 @@ import numpy as np
 
 from paretoid.plots.style import grid
 from paretoid.plots.style import new_figure as _figure
-from theory._checks import FloatArray
-from validation.paper.statistics import Row
+from paretoid.theory._checks import FloatArray
+from paretoid.validation.paper.statistics import Row
 
 HATCHES = ["", "//", "..", "xx", "\\\\", "++"]
 

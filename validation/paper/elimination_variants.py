@@ -1,6 +1,6 @@
 """Why is APE's advantage over elimination in Table 1 not found? Hypotheses, tried one by one.
 
-    python -m validation.paper.elimination_variants [instances]
+    python -m paretoid.validation.paper.elimination_variants [instances]
 
 On the instances of `table1` each variant of PSI-Unif-Elim (or of APE) is run once; printed is
 the ratio of mean samples, APE-5 over elimination, which the paper's table puts at 0.791, 0.787,
@@ -18,12 +18,18 @@ from typing import Any
 import numpy as np
 
 import paretoid as pt
-from theory._checks import FloatArray
-from theory.calibration import C_g, C_g_approximate
-from validation.paper.setting import RADIUS, flat, random_bandits, random_means, slow_bandit
-from validation.paper.slow_elimination import PULL_RATIOS
-from validation.paper.statistics import ratio, row
-from validation.paper.table1 import EPS1, PAPER
+from paretoid.theory._checks import FloatArray
+from paretoid.theory.calibration import C_g, C_g_approximate
+from paretoid.validation.paper.setting import (
+    RADIUS,
+    flat,
+    random_bandits,
+    random_means,
+    slow_bandit,
+)
+from paretoid.validation.paper.slow_elimination import PULL_RATIOS
+from paretoid.validation.paper.statistics import ratio, row
+from paretoid.validation.paper.table1 import EPS1, PAPER
 
 PAIRS, SUM = 0, 1  # radius on the pair, or the sum of two radii on single arms
 

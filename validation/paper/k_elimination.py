@@ -9,8 +9,8 @@ import numpy as np
 
 import paretoid as pt
 from paretoid.plots.style import STYLES
-from validation.paper import drawing
-from validation.paper.setting import (
+from paretoid.validation.paper import drawing
+from paretoid.validation.paper.setting import (
     ELIMINATION,
     RADIUS,
     flat,
@@ -18,8 +18,8 @@ from validation.paper.setting import (
     random_bandits,
     random_means,
 )
-from validation.paper.statistics import Row, row
-from validation.paper.store import Part
+from paretoid.validation.paper.statistics import Row, row
+from paretoid.validation.paper.store import Part
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from paretoid.commands.output import table, wrap
-from validation.paper.statistics import Row
+from paretoid.validation.paper.statistics import Row
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> Path:

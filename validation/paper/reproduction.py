@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoid import __version__
-from theory._checks import check_count
-from validation.paper.report import write_csv
-from validation.paper.statistics import Row
-from validation.paper.store import Store
+from paretoid.theory._checks import check_count
+from paretoid.validation.paper.report import write_csv
+from paretoid.validation.paper.statistics import Row
+from paretoid.validation.paper.store import Store
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -91,7 +91,7 @@ cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
         near = get_close_matches(str(name), EXPERIMENTS, n=1, cutoff=0.4)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"no experiment {name!r}.{hint} There are: {', '.join(EXPERIMENTS)}.")
-    experiment: Any = import_module(f"validation.paper.{name.replace('-', '_')}")
+    experiment: Any = import_module(f"paretoid.validation.paper.{name.replace('-', '_')}")
     count = experiment.QUICK if quick else experiment.FULL
     if replications is not None:
         count = check_count(

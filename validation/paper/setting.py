@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from theory._checks import FloatArray
-from theory.dominance import pareto_set
+from paretoid.theory._checks import FloatArray
+from paretoid.theory.dominance import pareto_set
 
 if TYPE_CHECKING:
     import xarray as xr

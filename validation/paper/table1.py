@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from validation.paper import drawing
-from validation.paper.setting import (
+from paretoid.validation.paper import drawing
+from paretoid.validation.paper.setting import (
     ELIMINATION,
     RADIUS,
     flat,
@@ -17,8 +17,8 @@ from validation.paper.setting import (
     random_bandits,
     random_means,
 )
-from validation.paper.statistics import Row, ratio, row
-from validation.paper.store import Part
+from paretoid.validation.paper.statistics import Row, ratio, row
+from paretoid.validation.paper.store import Part
 
 if TYPE_CHECKING:
     import xarray as xr
