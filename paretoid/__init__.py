@@ -11,32 +11,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
-    from paretoid.campaign import Campaign, CampaignError, open_campaign
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-    from paretoid.instance_files import read_instance, write_instance
-    from paretoid.instances import INSTANCES, load_instance
+    from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
     from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
-    from paretoid.simulation import simulate
+    from paretoid.runs import Campaign, CampaignError, open_campaign
+    from paretoid.runs.simulate import simulate
+    from paretoid.runs.trace import Run, run_once
     from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
     from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
-    from paretoid.tracing import Run, run_once
 
 __version__ = "0.1.0"
 
 #: module: the names that come from it
 _NAMES = {
     "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
-    "campaign": "Campaign CampaignError open_campaign",
+    "runs": "Campaign CampaignError open_campaign",
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet",
-    "instance_files": "read_instance write_instance",
-    "instances": "INSTANCES load_instance",
+    "instances": "INSTANCES load_instance read_instance write_instance",
     "rules": "APE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
-    "simulation": "simulate",
+    "runs.simulate": "simulate",
     "theory.radii": "KaufmannKoolen Mixture Radius SingleArm UnknownScale",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
-    "tracing": "Run run_once",
+    "runs.trace": "Run run_once",
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 _MODULES = ("estimation", "plots", "theory", "validation")

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretoid._program import BERNOULLI, GAUSSIAN, RESAMPLED
-from paretoid.theory._checks import FloatArray, IntArray, as_means, check_choice, check_count
+from paretoid.engine.program import BERNOULLI, GAUSSIAN, RESAMPLED
+from paretoid.theory.checks import FloatArray, IntArray, as_means, check_choice, check_count
 from paretoid.theory.units import as_scale
 
 
@@ -110,7 +110,7 @@ class Bandit:
         rng.random(out=noise)
 
     def kernel_terms(self) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-        """(location, spread, data, starts) of `paretoid._program.Program`."""
+        """(location, spread, data, starts) of `paretoid.engine.program.Program`."""
         nothing = np.zeros((0, self.D)), np.zeros(1, dtype=np.int64)
         return np.array(self.oriented), np.tile(self.sign, (self.K, 1)), *nothing
 

@@ -13,9 +13,9 @@ from paretoid import theory
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.rules import APE
-from paretoid.theory._checks import FloatArray, check_delta
 from paretoid.theory.bound import Bound
 from paretoid.theory.characteristic_time import CharacteristicTime
+from paretoid.theory.checks import FloatArray, check_delta
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
 from paretoid.theory.sharp_bound import check_invertible
 

@@ -1,4 +1,4 @@
-"""Goals: what a correct answer is. Stopping and recommending are in `paretoid._reference`."""
+"""Goals: what a correct answer is. Stopping and recommending are in `paretoid.loop`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoid._program import AT_MOST, COVER, PARETO_SET
-from paretoid.theory._checks import (
+from paretoid.engine.program import AT_MOST, COVER, PARETO_SET
+from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
     as_epsilon,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count
 
 LEVEL = 0.95
 

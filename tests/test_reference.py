@@ -39,7 +39,7 @@ def test_every_public_name_is_in_the_reference(pages, package):
 
 def test_parts_with_their_own_exports_have_their_own_page(pages):
     assert (pages / "index.html").is_file()
-    for name in ("campaign", "estimation", "explorer", "rules"):
+    for name in ("runs", "estimation", "explorer", "rules"):
         assert (pages / "paretoid" / f"{name}.html").is_file()
 
 

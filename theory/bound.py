@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 
 
 class Bound(float):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from paretoid.theory._checks import check_choice, check_count, check_delta
+from paretoid.theory.checks import check_choice, check_count, check_delta
 
 UNIONS = ("claims", "pairs", "none")
 

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import (
+from paretoid.theory.checks import (
     FloatArray,
     IntArray,
     as_means,

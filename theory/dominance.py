@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import BoolArray, FloatArray, as_epsilon, as_means, check_choice
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, as_means, check_choice
 
 
 def domination(means: Any, strength: str = "strict") -> BoolArray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import BoolArray, FloatArray, as_epsilon, as_means, check_k
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, as_means, check_k
 from paretoid.theory.dominance import margins
 
 

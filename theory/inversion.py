@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import FloatArray, check_choice, check_positive
+from paretoid.theory.checks import FloatArray, check_choice, check_positive
 
 E = math.e
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import (
+from paretoid.theory.bound import Bound
+from paretoid.theory.checks import (
     FloatArray,
     as_means,
     check_choice,
@@ -21,7 +22,6 @@ from paretoid.theory._checks import (
     check_k,
     check_positive,
 )
-from paretoid.theory.bound import Bound
 from paretoid.theory.gaps import gaps, omega_k
 from paretoid.theory.units import as_scale
 from paretoid.theory.upper_bounds import check_single_objective

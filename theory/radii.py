@@ -20,14 +20,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretoid.theory._checks import (
+from paretoid.theory.calibration import UNIONS, C_g, C_g_approximate, claim_counts, levels
+from paretoid.theory.checks import (
     FloatArray,
     check_choice,
     check_count,
     check_delta,
     check_positive,
 )
-from paretoid.theory.calibration import UNIONS, C_g, C_g_approximate, claim_counts, levels
 
 
 class Radius:

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import BoolArray, FloatArray, IntArray, check_count, check_delta
 from paretoid.theory.bound import Bound
 from paretoid.theory.calibration import K1, claim_counts
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_count, check_delta
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, SingleArm, UnknownScale
 from paretoid.theory.units import in_scale_units

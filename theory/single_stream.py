@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import FloatArray, check_delta, check_positive
+from paretoid.theory.checks import FloatArray, check_delta, check_positive
 from paretoid.theory.radii import Radius, _counts
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import FloatArray, as_epsilon, as_means
+from paretoid.theory.checks import FloatArray, as_epsilon, as_means
 
 
 def as_scale(scale: Any, K: int, D: int) -> FloatArray:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import FloatArray, check_choice, check_delta
 from paretoid.theory.bound import Bound
+from paretoid.theory.checks import FloatArray, check_choice, check_delta
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.inversion import lucb1_time, lucb1_time_bound
 from paretoid.theory.units import in_scale_units

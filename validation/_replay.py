@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal
-from paretoid.theory._checks import BoolArray, FloatArray, IntArray, as_epsilon
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon
 from paretoid.theory.gaps import gaps, omega
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, UnknownScale
 from paretoid.theory.sharp_bound import sample_bound

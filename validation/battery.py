@@ -18,8 +18,8 @@ from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.instances import load_instance
 from paretoid.rules import APE
-from paretoid.simulation import simulate
-from paretoid.theory._checks import check_choice, check_count
+from paretoid.runs.simulate import simulate
+from paretoid.theory.checks import check_choice, check_count
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 from paretoid.validation import bounds, mutants
 from paretoid.validation.delta_correct import delta_correctness, engine

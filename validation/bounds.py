@@ -21,8 +21,8 @@ from paretoid.bandits import Bandit
 from paretoid.bounds import sample_bounds
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.plots.style import grid, log_axis, new_figure
-from paretoid.simulation import simulate
-from paretoid.theory._checks import check_count, check_delta, check_k
+from paretoid.runs.simulate import simulate
+from paretoid.theory.checks import check_count, check_delta, check_k
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius
 from paretoid.validation.pathwise import check_path, engine_path
 

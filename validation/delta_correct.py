@@ -20,7 +20,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
-from paretoid.theory._checks import BoolArray, check_count, check_delta, check_positive
+from paretoid.theory.checks import BoolArray, check_count, check_delta, check_positive
 from paretoid.validation.evidence import (
     check_confidence,
     clopper_pearson_upper_bound,
@@ -310,7 +310,7 @@ def engine(
     >>> answer
     array([False,  True])
     """
-    from paretoid.simulation import simulate
+    from paretoid.runs.simulate import simulate
 
     def paretoid(bandit: Bandit, delta: float, seed: int) -> tuple[BoolArray | None, int]:
         runs = simulate(

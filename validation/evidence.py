@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from paretoid.theory._checks import check_count, check_delta
+from paretoid.theory.checks import check_count, check_delta
 
 
 def log_evidence(runs: int, errors: int, delta: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.theory._checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count
 
 
 class OutOfBudget(BaseException):

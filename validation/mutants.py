@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoid import simulation
-from paretoid._program import Program
-from paretoid._reference import Intervals
 from paretoid.bandits import Bandit, GaussianBandit
+from paretoid.engine.program import Program
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.theory._checks import FloatArray, check_choice
+from paretoid.loop import Intervals
+from paretoid.runs import simulate
+from paretoid.theory.checks import FloatArray, check_choice
 from paretoid.theory.radii import Mixture, Radius, UnknownScale
 from paretoid.validation.delta_correct import delta_correctness
 from paretoid.validation.guard import assert_independent_replications
@@ -71,7 +71,7 @@ class Mutant:
     shrink: float = 1.0
 
 
-_REFERENCE = "paretoid._reference"
+_REFERENCE = "paretoid.loop"
 _WIDTHS = "np.sqrt((program.keep + logs) * spread), np.sqrt((program.drop + logs) * spread)"
 
 
@@ -219,7 +219,7 @@ MUTANTS = (
         "seeds shared", "every replication draws the same noise", ("independent replications",),
         (
             Edit(
-                "paretoid.chunk", "generator",
+                "paretoid.runs.chunk", "generator",
                 "np.random.SeedSequence(seed, spawn_key=key)", "np.random.SeedSequence(seed)",
             ),
         ),
@@ -313,7 +313,7 @@ def hunt(mutant: Mutant | None = None, wanted: Sequence[str] | None = None) -> d
 
 def _replications(caught: dict[str, str]) -> None:
     try:
-        assert_independent_replications(simulation.simulate, GaussianBandit([[0.0], [3.0]]))
+        assert_independent_replications(simulate.simulate, GaussianBandit([[0.0], [3.0]]))
     except AssertionError as error:
         caught["independent replications"] = str(error)
 
@@ -350,9 +350,9 @@ def _delta_correctness(caught: dict[str, str], change: Any) -> None:
 def applied(edit: Edit) -> Iterator[None]:
     """The edited function in its module (and in `edit.places`) while the context lasts.
 
-    >>> from paretoid import _reference
+    >>> from paretoid import loop
     >>> with applied(MUTANTS[5].edits[0]):
-    ...     "OPT = h > 0" in _reference.decide.__doc__
+    ...     "OPT = h > 0" in loop.decide.__doc__
     False
     """
     module = importlib.import_module(edit.module)

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from paretoid import _reference
-from paretoid._program import Program
+from paretoid import loop
 from paretoid.bandits import Bandit
-from paretoid.chunk import generator
+from paretoid.engine.program import Program
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE, Rule
-from paretoid.setting import Setting, check_setting
-from paretoid.simulation import simulate
-from paretoid.theory._checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count
+from paretoid.runs.chunk import generator
+from paretoid.runs.setting import Setting, check_setting
+from paretoid.runs.simulate import simulate
+from paretoid.runs.trace import run_once
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count
 from paretoid.theory.radii import Radius
-from paretoid.tracing import run_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def reference_path(
 ) -> Path:
     """The same run by the NumPy reference, whose functions and `Program` can be tampered with.
 
-    `change` edits the numbers the run reads; functions of `paretoid._reference` may be replaced
+    `change` edits the numbers the run reads; functions of `paretoid.loop` may be replaced
     around the call. That is how `validation.mutants` breaks it. Slow: use small `max_samples`.
 
     >>> import paretoid as pt
@@ -128,7 +128,7 @@ def reference_path(
     bandit.fill(generator(seed, (replication,)), noise)
     b, c = np.full((2, budget), -1, dtype=np.int64)
     index = np.full(budget, np.nan)
-    decide = _reference.decide
+    decide = loop.decide
 
     def watched(
         program: Program, run: Any, counts: Any, difference: Any, *eps: Any
@@ -141,11 +141,11 @@ def reference_path(
             index[t] = np.delete(upper, pair[0]).min()
         return pair
 
-    _reference.decide = watched  # type: ignore[assignment]
+    loop.decide = watched  # type: ignore[assignment]
     try:
-        run = _reference.reference_run(program, noise)
+        run = loop.reference_run(program, noise)
     finally:
-        _reference.decide = decide
+        loop.decide = decide
     n = len(run.arms)
     arm = np.array(run.arms, dtype=np.int64)
     outcome = np.zeros((n, bandit.D))  # a mutant may sample an arm that does not exist

@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import (
+from paretoid.theory.calibration import claim_counts
+from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -35,7 +36,6 @@ from paretoid.theory._checks import (
     check_count,
     check_delta,
 )
-from paretoid.theory.calibration import claim_counts
 from paretoid.theory.dominance import margins, pareto_set
 from paretoid.theory.radii import PairwiseRadius, Radius, SingleArm, UnknownScale
 from paretoid.theory.units import as_scale

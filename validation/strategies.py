@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.theory._checks import FloatArray, check_choice, check_count
+from paretoid.theory.checks import FloatArray, check_choice, check_count
 from paretoid.theory.gaps import gaps
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 

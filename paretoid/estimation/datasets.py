@@ -6,8 +6,8 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib.resources import files
 
-from paretoid._table import Table, parse_table
 from paretoid.estimation.summary import TrialSummary, summary_of
+from paretoid.tables import Table, parse_table
 
 TRIALS = {
     "covboost-groupB": "COV-BOOST, boosters of group B: 8 arms x 3 endpoints, complete",

@@ -23,7 +23,7 @@ import numpy as np
 from paretoid.estimation.compat import annotate, group, import_pymc, quiet
 from paretoid.estimation.diagnostics import diagnose
 from paretoid.estimation.summary import TrialSummary
-from paretoid.theory._checks import FloatArray, check_choice, check_count
+from paretoid.theory.checks import FloatArray, check_choice, check_count
 
 if TYPE_CHECKING:
     import pymc as pm

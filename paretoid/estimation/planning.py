@@ -17,7 +17,7 @@ from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.intervals import share_interval
-from paretoid.theory._checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoid._table import Table, is_missing, parse_number, read_table, refuse
-from paretoid.theory._checks import BoolArray, FloatArray, check_choice, check_count
+from paretoid.tables import Table, is_missing, parse_number, read_table, refuse
+from paretoid.theory.checks import BoolArray, FloatArray, check_choice, check_count
 
 SCALES = ("log-normal", "normal", "binary")
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from paretoid.explorer.inference import Data, Picture
 from paretoid.explorer.policy import Policy, Standing
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 
 #: `expected_samples` takes steps of this fraction of an arm's count, and this many at most
 _STEP, _STEPS = 0.05, 20_000

@@ -12,10 +12,10 @@ import numpy as np
 
 from paretoid.bandits import GaussianBandit
 from paretoid.goals import Cover, Goal, ParetoSet
-from paretoid.notation import ARM_RADII, GOALS, PAIR_RADII, RADII, RULES
+from paretoid.registry import ARM_RADII, GOALS, PAIR_RADII, RADII, RULES
 from paretoid.rules import APE, BestArmRule, Rule
-from paretoid.setting import as_goals
-from paretoid.theory._checks import as_epsilon, check_choice, check_count, check_delta
+from paretoid.runs.setting import as_goals
+from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
 from paretoid.theory.radii import Mixture, Radius, UnknownScale
 
 #: of a file of allocations, before those of the objectives

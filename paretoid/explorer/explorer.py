@@ -18,7 +18,7 @@ from paretoid.explorer.session import Session
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
 from paretoid.rules import Rule
-from paretoid.theory._checks import check_count
+from paretoid.theory.checks import check_count
 from paretoid.theory.radii import Radius
 
 

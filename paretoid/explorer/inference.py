@@ -1,6 +1,6 @@
 """Intervals, b_t and c_t, and stopping rules on counts that differ by objective.
 
-The formulas and their order of operations are those of `paretoid._reference`, so that complete
+The formulas and their order of operations are those of `paretoid.loop`, so that complete
 outcomes told one at a time give the engine's numbers bit for bit. Everything is oriented so that
 larger is better and divided by one number per objective.
 """
@@ -13,11 +13,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from paretoid._build import divisors
+from paretoid.engine.build import divisors
 from paretoid.explorer.design import Design
 from paretoid.goals import AtMost, Cover, Goal
 from paretoid.rules import BestArmRule
-from paretoid.theory._checks import BoolArray, FloatArray, as_epsilon
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon
 from paretoid.theory.radii import (
     CHI_EXACT,
     KaufmannKoolen,

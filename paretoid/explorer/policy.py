@@ -24,11 +24,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoid._baselines_reference import eliminate, lucb_pair, most_certain, ugapec_pair
 from paretoid.explorer.inference import Inference, Picture
 from paretoid.goals import AtMost
+from paretoid.loop_baselines import eliminate, lucb_pair, most_certain, ugapec_pair
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
-from paretoid.theory._checks import BoolArray, FloatArray
+from paretoid.theory.checks import BoolArray, FloatArray
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Eliminating(InTurn):
     def conclude(
         self, view: Picture, divisor: FloatArray, standing: Standing, goals: Iterable[int]
     ) -> Conclusions:
-        """One test of `paretoid._baselines_reference.uniform_elimination`."""
+        """One test of `paretoid.loop_baselines.uniform_elimination`."""
         lower, upper, active = view.M_lower, view.M_upper, standing.active
         A, P1, P2 = eliminate(upper, lower, active)
         accepted = [*standing.accepted, *P2]

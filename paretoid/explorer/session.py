@@ -21,7 +21,7 @@ from paretoid.explorer.events import LedgerError, MemoryLedger, Row, check_head
 from paretoid.explorer.inference import Inference, Picture
 from paretoid.explorer.policy import policy_of
 from paretoid.explorer.state import State
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 
 #: a snapshot is kept once this many events, and a sixteenth of the log, came after the last
 _SNAPSHOT = 5_000

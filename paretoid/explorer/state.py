@@ -26,7 +26,7 @@ from paretoid.explorer.design import Design
 from paretoid.explorer.events import Event, LedgerError
 from paretoid.explorer.inference import Data
 from paretoid.explorer.policy import Conclusions, Standing
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 
 #: of snapshots; raised when they hold other things than before
 _FORMAT = 3

@@ -13,7 +13,7 @@ from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Picture
 from paretoid.explorer.policy import Standing
 from paretoid.explorer.state import State
-from paretoid.theory._checks import FloatArray, IntArray
+from paretoid.theory.checks import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paretoid.bounds import Problem, setting_bounds
-from paretoid.notation import goal_of, radius_of
 from paretoid.plots.selection import Runs
-from paretoid.theory._checks import check_choice
+from paretoid.registry import goal_of, radius_of
+from paretoid.theory.checks import check_choice
 
 #: name -> (label, marker): upper bounds point down at the axis, lower bounds up
 BOUNDS = {

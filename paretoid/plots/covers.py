@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.goals import Cover
-from paretoid.notation import goal_of
 from paretoid.plots import style
 from paretoid.plots.selection import read
+from paretoid.registry import goal_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

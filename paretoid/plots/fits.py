@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.plots import style
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 
 
 def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
@@ -82,7 +82,7 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     from paretoid import theory
     from paretoid.estimation.model import trial_of
     from paretoid.estimation.planning import posterior_draws
-    from paretoid.theory._checks import check_count
+    from paretoid.theory.checks import check_count
 
     draws = check_count(draws, name="draws", why="it is how many posterior draws are shown.")
     trial = trial_of(fit)

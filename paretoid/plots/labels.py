@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.plots import style
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid import _reference
-from paretoid._program import UNKNOWN_SCALE
+from paretoid import loop
+from paretoid.engine.program import UNKNOWN_SCALE
 from paretoid.explorer import Status
 from paretoid.plots import style
-from paretoid.theory._checks import FloatArray
-from paretoid.tracing import Run
+from paretoid.runs.trace import Run
+from paretoid.theory.checks import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,7 +163,7 @@ def trace(run: Run, times: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]
         before = now
         total = sums + counts[:, None] * centre
         ss = squares - sums**2 / counts[:, None]
-        table = _reference.intervals(program, counts, total, ss, 1 / divisor, now)
+        table = loop.intervals(program, counts, total, ss, 1 / divisor, now)
         low, high = (table.mean - table.keep) * divisor, (table.mean + table.drop) * divisor
         less = bandit.sign < 0
         found.append((np.where(less, -high, low), np.where(less, -low, high)))

@@ -11,9 +11,9 @@ from paretoid.bandits import Bandit
 from paretoid.explorer import Explorer
 from paretoid.plots import style
 from paretoid.plots.rectangles import half_widths
-from paretoid.theory._checks import BoolArray, FloatArray
+from paretoid.runs.trace import Run
+from paretoid.theory.checks import BoolArray, FloatArray
 from paretoid.theory.dominance import pareto_set
-from paretoid.tracing import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

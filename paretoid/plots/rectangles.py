@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import FloatArray, check_delta
+from paretoid.theory.checks import FloatArray, check_delta
 from paretoid.theory.radii import Radius, UnknownScale
 from paretoid.theory.single_stream import ArmMixture
 

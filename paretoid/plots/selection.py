@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.bounds import Problem
-from paretoid.theory._checks import BoolArray, FloatArray, IntArray
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -76,7 +76,7 @@ def one_setting(runs: Any) -> xr.Dataset:
 
 def read(runs: Any) -> Runs:
     """A Dataset of `simulate` or of a campaign, or a `Run`, as plain tables."""
-    from paretoid.tracing import Run
+    from paretoid.runs.trace import Run
 
     if isinstance(runs, Run):
         setting = runs.setting
@@ -114,7 +114,7 @@ def problem(runs: Any, bandit: Bandit | None) -> Problem | None:
 
     A campaign keeps means and scales, `simulate` does not, and then `bandit` says them.
     """
-    from paretoid.tracing import Run
+    from paretoid.runs.trace import Run
 
     if bandit is None and isinstance(runs, Run):
         bandit = runs.setting.bandit

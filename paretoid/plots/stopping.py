@@ -10,7 +10,7 @@ from paretoid.bandits import Bandit
 from paretoid.plots import style
 from paretoid.plots.bounds import BOUNDS, Drawn, applicable
 from paretoid.plots.selection import Runs, problem, read
-from paretoid.theory._checks import FloatArray, check_choice
+from paretoid.theory.checks import FloatArray, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -255,7 +255,7 @@ def positions(names: Sequence[str], chosen: Any, what: str) -> list[int]:
     >>> positions(["A", "B", "C"], ["C", 0], "arm")
     [2, 0]
     """
-    from paretoid.theory._checks import check_choice, check_count
+    from paretoid.theory.checks import check_choice, check_count
 
     if isinstance(chosen, (str, int, np.integer)):
         chosen = [chosen]

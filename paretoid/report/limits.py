@@ -9,7 +9,7 @@ from typing import Any
 
 from paretoid.bounds import Problem, setting_bounds
 from paretoid.goals import Goal
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
 
 #: T* is a series of linear programs: beyond this many instances or arms it is left out

@@ -13,7 +13,7 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.goals import AtMost, Goal
 from paretoid.intervals import mean_interval, quantile_interval, share_interval
-from paretoid.notation import goal_of, radius_of
+from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.figures import Picture, drawing, new_axes, picture
 from paretoid.report.fitted import fit_call, fit_methods, means_table
@@ -33,7 +33,7 @@ from paretoid.report.page import (
     settings,
     versions,
 )
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.campaign.reading import open_campaign
-from paretoid.campaign.store import read_manifest
 from paretoid.goals import Goal
-from paretoid.notation import goal_of, radius_of
+from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.limits import Bounds, Limits
 from paretoid.report.summaries import Summary, summaries
-from paretoid.theory._checks import FloatArray
+from paretoid.runs.reading import open_campaign
+from paretoid.runs.store import read_manifest
+from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:

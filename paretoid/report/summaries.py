@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.intervals import mean_interval, quantile_interval, share_interval
-from paretoid.theory._checks import BoolArray, FloatArray, IntArray
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoid._program import SINGLE_ARM, Program
+from paretoid.engine.program import SINGLE_ARM, Program
 from paretoid.rules.base import Advance, Rule
-from paretoid.theory._checks import check_choice
+from paretoid.theory.checks import check_choice
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class APE(Rule):
 
     def kernel(self, program: Program) -> Advance:
         """The engine's loop; the textbook's for `SingleArm`, whose radii all change each round."""
-        from paretoid import _kernel, _textbook
+        from paretoid.engine import ape, yardstick
 
         if program.radius != SINGLE_ARM:
-            return _kernel.advance
-        work = _textbook.workspace(*program.location.shape)
+            return ape.advance
+        work = yardstick.workspace(*program.location.shape)
         nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
 
         def advance(program: Any, state: Any, runs: Any, noise: Any) -> None:
             for q, r in enumerate(runs):
-                _textbook.advance(program, state, r, noise[q], *nothing, work)
+                yardstick.advance(program, state, r, noise[q], *nothing, work)
 
         return advance

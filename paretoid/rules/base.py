@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from paretoid._program import Program
 from paretoid.bandits import Bandit
+from paretoid.engine.program import Program
 from paretoid.goals import Goal
 from paretoid.theory.radii import Radius
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.rules.base import Rule
-from paretoid.theory._checks import check_count, check_delta
+from paretoid.theory.checks import check_count, check_delta
 from paretoid.theory.radii import Radius
 from paretoid.theory.single_stream import ArmMixture, ArmRadius
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paretoid._program import Program
+from paretoid.engine.program import Program
 from paretoid.rules.base import Advance
 from paretoid.rules.best_arm import BestArmRule
-from paretoid.theory._checks import check_count, check_delta
+from paretoid.theory.checks import check_count, check_delta
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class LUCB(BestArmRule):
 
     def kernel(self, program: Program) -> Advance:
         """See `Rule.kernel`."""
-        from paretoid import _baselines
+        from paretoid.engine import baselines
 
-        return _baselines.lucb
+        return baselines.lucb
 
 
 @dataclass(frozen=True)

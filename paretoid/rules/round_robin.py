@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paretoid._program import Program
 from paretoid.bandits import Bandit
+from paretoid.engine.program import Program
 from paretoid.goals import Goal
 from paretoid.rules.base import Advance, Rule
 from paretoid.rules.uniform_elimination import refuse_single_arm
@@ -35,6 +35,6 @@ class RoundRobin(Rule):
 
     def kernel(self, program: Program) -> Advance:
         """See `Rule.kernel`."""
-        from paretoid import _baselines
+        from paretoid.engine import baselines
 
-        return _baselines.round_robin
+        return baselines.round_robin

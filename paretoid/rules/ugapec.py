@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paretoid._program import Program
+from paretoid.engine.program import Program
 from paretoid.rules.base import Advance
 from paretoid.rules.best_arm import BestArmRule
 
@@ -22,6 +22,6 @@ class UGapEc(BestArmRule):
 
     def kernel(self, program: Program) -> Advance:
         """See `Rule.kernel`."""
-        from paretoid import _baselines
+        from paretoid.engine import baselines
 
-        return _baselines.ugapec
+        return baselines.ugapec

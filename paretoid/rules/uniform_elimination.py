@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paretoid._program import Program
 from paretoid.bandits import Bandit
+from paretoid.engine.program import Program
 from paretoid.goals import Cover, Goal
 from paretoid.rules.base import Advance, Rule
 from paretoid.theory.radii import Radius, SingleArm
@@ -59,9 +59,9 @@ class UniformElimination(Rule):
 
     def kernel(self, program: Program) -> Advance:
         """See `Rule.kernel`."""
-        from paretoid import _baselines
+        from paretoid.engine import baselines
 
-        return _baselines.uniform_elimination
+        return baselines.uniform_elimination
 
 
 def refuse_single_arm(rule: Rule, radius: Radius) -> None:

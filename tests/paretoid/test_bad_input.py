@@ -128,7 +128,7 @@ def test_near_ties_beyond_1e11_samples_are_refused():
     with pytest.raises(ValueError, match="standard deviations from changing place"):
         pt.simulate(near)
     assert not pt.simulate(near, max_samples=1000).stopped.any()
-    from paretoid.endless import refuse_endless
+    from paretoid.runs.feasibility import refuse_endless
 
     refuse_endless(pt.GaussianBandit([[0.0], [1e-3]]), [pt.ParetoSet()], pt.Mixture(), 0.1)
 

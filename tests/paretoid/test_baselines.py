@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid import _baselines_reference as reference
+from paretoid import loop_baselines as reference
 from paretoid import theory
-from paretoid._build import build_program
-from paretoid._program import CONSTANT_OUTCOMES, FINISHED, STATUS, new_state
+from paretoid.engine.build import build_program
+from paretoid.engine.program import CONSTANT_OUTCOMES, FINISHED, STATUS, new_state
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
 
 UNIFORM = [

@@ -11,14 +11,14 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid.campaign import dispatch, progress, tiles
-from paretoid.campaign.dispatch import Task
-from paretoid.campaign.store import checkpoint_bytes, checkpoint_from
-from paretoid.campaign.tiles import Tile, Work
-from paretoid.chunk import Checkpoint, advance_chunk, run_chunk
-from paretoid.endless import expected_samples
 from paretoid.estimation.planning import PlannedBandit
-from paretoid.setting import Setting
+from paretoid.runs import dispatch, progress, tiles
+from paretoid.runs.chunk import Checkpoint, advance_chunk, run_chunk
+from paretoid.runs.dispatch import Task
+from paretoid.runs.feasibility import expected_samples
+from paretoid.runs.setting import Setting
+from paretoid.runs.store import checkpoint_bytes, checkpoint_from
+from paretoid.runs.tiles import Tile, Work
 from paretoid.theory import sample_bound
 
 MEANS = [[1.0, 0.0], [0.0, 1.0], [0.4, 0.4], [-0.5, -0.2]]
@@ -258,7 +258,7 @@ def test_results_open_lazily_with_and_without_dask(tmp_path, monkeypatch, second
     lazy = pt.open_campaign(tmp_path)
     assert all(lazy[name].chunks is not None for name in ("pulls", "answer", "stopping_time"))
     monkeypatch.setitem(sys.modules, "dask", None)
-    monkeypatch.setattr("paretoid.campaign.reading.find_spec", lambda name: None)
+    monkeypatch.setattr("paretoid.runs.reading.find_spec", lambda name: None)
     plain = pt.open_campaign(tmp_path)
     assert plain.pulls.chunks is None
     assert not plain.pulls.variable._in_memory

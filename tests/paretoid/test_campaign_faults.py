@@ -20,7 +20,7 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid.campaign import dask_executor, store, tiles
+from paretoid.runs import dask_executor, store, tiles
 
 TIED = pt.BernoulliBandit([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])  # runs to its budget
 
@@ -37,7 +37,7 @@ DRIVER = """
 import sys
 sys.path.insert(0, {folder!r})
 import test_campaign_faults as faults
-from paretoid.campaign import tiles
+from paretoid.runs import tiles
 tiles._SLICE, tiles._LONGEST = 0.004, 0.014
 faults.long_campaign().run(sys.argv[1])
 """
@@ -75,7 +75,7 @@ import sys
 sys.path.insert(0, {folder!r})
 from concurrent.futures import ProcessPoolExecutor
 import test_campaign_faults as faults
-from paretoid.campaign import tiles
+from paretoid.runs import tiles
 tiles._LONGEST = 0.014
 with ProcessPoolExecutor(2) as pool:
     faults.long_campaign().run(sys.argv[1], executor=pool)

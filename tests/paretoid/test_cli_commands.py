@@ -12,7 +12,7 @@ import xarray as xr
 
 import paretoid as pt
 from paretoid import estimation
-from paretoid.commands import specs
+from paretoid.cli import members
 from paretoid.estimation import TrialSummary, load_trial
 
 
@@ -235,7 +235,7 @@ def test_a_store_is_continued_by_the_same_command(cli, doses):
 
 
 def test_an_unreachable_scheduler_is_a_sentence(cli, monkeypatch):
-    monkeypatch.setattr("paretoid.campaign.cluster._PATIENCE", 1.1)
+    monkeypatch.setattr("paretoid.runs.dask_cluster._PATIENCE", 1.1)
     code, out, err = cli("simulate", "--scheduler", "tcp://127.0.0.1:1")
     assert (code, out) == (2, "")
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in err
@@ -258,23 +258,23 @@ def test_threads_change_no_number(cli, doses):
     ],
 )  # fmt: skip
 def test_a_radius_is_understood_as_results_print_it(thing):
-    assert specs.radius(repr(thing)) == thing
-    assert specs.radius(type(thing).__name__.lower()) == type(thing)()
+    assert members.radius(repr(thing)) == thing
+    assert members.radius(type(thing).__name__.lower()) == type(thing)()
 
 
 @pytest.mark.parametrize(
     "thing", [pt.ParetoSet((0.1, 0.2)), pt.AtMost(2, 0.5), pt.Cover((0.0, 1.0), 0.25)]
 )
 def test_a_goal_is_understood_as_results_print_it(thing):
-    assert specs.goals([str(thing)], None, "0", None) == [thing]
-    assert specs.goals([repr(thing)], None, "9", None) == [thing]  # --eps1 fills in, no more
+    assert members.goals([str(thing)], None, "0", None) == [thing]
+    assert members.goals([repr(thing)], None, "9", None) == [thing]  # --eps1 fills in, no more
 
 
 def test_rules_are_understood_in_any_spelling():
-    assert specs.rule("ape:pull=both") == pt.APE(pull="both")
-    assert specs.rule("APE(pull='less sampled')") == pt.APE()
-    assert specs.rule("uniform-elimination") == pt.UniformElimination()
-    assert specs.rule("LUCBpp") == pt.LUCBpp()
+    assert members.rule("ape:pull=both") == pt.APE(pull="both")
+    assert members.rule("APE(pull='less sampled')") == pt.APE()
+    assert members.rule("uniform-elimination") == pt.UniformElimination()
+    assert members.rule("LUCBpp") == pt.LUCBpp()
 
 
 # --- datasets -------------------------------------------------------------------------------------

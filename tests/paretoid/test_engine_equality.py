@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid import _arms, _kernel, _textbook
-from paretoid import _program as P
-from paretoid._build import build_program
-from paretoid._reference import reference_run
-from paretoid.chunk import generator
-from paretoid.setting import streams_of
+from paretoid.engine import ape, arms, yardstick
+from paretoid.engine import program as P
+from paretoid.engine.build import build_program
+from paretoid.loop import reference_run
+from paretoid.runs.chunk import generator
+from paretoid.runs.setting import streams_of
 
 RADII = [
     pt.Mixture(),
@@ -91,8 +91,8 @@ def test_three_implementations_agree_sample_by_sample(problem, seed, budget):
 
     textbook = P.new_state(program, 1)
     trace, stats = np.zeros((size, 5), dtype=np.int64), np.zeros((size, 3))
-    work = _textbook.workspace(bandit.K, bandit.D)
-    used = _textbook.advance(program, textbook, 0, noise, trace, stats, work)
+    work = yardstick.workspace(bandit.K, bandit.D)
+    used = yardstick.advance(program, textbook, 0, noise, trace, stats, work)
     assert list(trace[:used, 0]) == expected.arms
     _check_stops(textbook, expected, bandit.K)
 
@@ -102,7 +102,7 @@ def test_three_implementations_agree_sample_by_sample(problem, seed, budget):
     at, rng = 0, np.random.default_rng(seed)
     while at < size and engine.clock[0, P.STATUS] == P.RUNNING:  # blocks of any size
         step = int(rng.integers(1, 60))
-        _kernel.advance(program, engine, np.zeros(1, dtype=np.int64), noise[None, at : at + step])
+        ape.advance(program, engine, np.zeros(1, dtype=np.int64), noise[None, at : at + step])
         at += step
         seen = expected.arms[: engine.clock[0, P.TIME]]
         assert list(engine.counts[0]) == list(np.bincount(seen, minlength=bandit.K))
@@ -160,19 +160,19 @@ def test_tables_and_the_formulas_beyond_them_agree():
         program = build_program(bandit, [pt.ParetoSet()], pt.APE(), radius, 0.1, None)
         last = len(program.table_l) - 1
         for n in (last, last + 1, 10 * last):
-            l = _arms._arm_l(program.radius, program.rho, float(n))
-            v = _arms._arm_v(program.radius, program.rho, program.chi, program.chi_ratio, float(n))
+            l = arms._arm_l(program.radius, program.rho, float(n))
+            v = arms._arm_v(program.radius, program.rho, program.chi, program.chi_ratio, float(n))
             expected_l, expected_v = radius.arm_terms(n, 2, 1, 0.1)
             np.testing.assert_allclose([l, v], [expected_l, expected_v], rtol=1e-14)
-        assert program.table_l[last] == _arms._arm_l(program.radius, program.rho, float(last))
+        assert program.table_l[last] == arms._arm_l(program.radius, program.rho, float(last))
 
 
 def test_an_engine_past_its_tables_still_equals_the_reference(monkeypatch):
     """With tables of 8 entries every run leaves them at once."""
-    from paretoid import _build
+    from paretoid.engine import build
 
-    monkeypatch.setattr(_build, "_TABLE", 8)
-    _build._tables.cache_clear()
+    monkeypatch.setattr(build, "_TABLE", 8)
+    build._tables.cache_clear()
     try:
         bandit = pt.GaussianBandit([[0.0, 0.3], [0.2, 0.1], [0.1, 0.0]], 0.3)
         program = build_program(bandit, [pt.ParetoSet()], pt.APE(), pt.Mixture(7.0), 0.2, None)
@@ -181,7 +181,7 @@ def test_an_engine_past_its_tables_still_equals_the_reference(monkeypatch):
         bandit.fill(generator(3, (0,)), noise)
         expected = reference_run(program, noise)
         engine = P.new_state(program, 1)
-        _kernel.advance(program, engine, np.zeros(1, dtype=np.int64), noise[None])
+        ape.advance(program, engine, np.zeros(1, dtype=np.int64), noise[None])
         assert list(engine.counts[0]) == list(np.bincount(expected.arms, minlength=3))
     finally:
-        _build._tables.cache_clear()
+        build._tables.cache_clear()

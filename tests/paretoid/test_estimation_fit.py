@@ -472,7 +472,7 @@ def run(monkeypatch, group_b):
     import typer
 
     import paretoid.estimation
-    from paretoid.commands.plan import plan as command
+    from paretoid.cli.plan import plan as command
 
     monkeypatch.setattr(paretoid.estimation, "fit", lambda *args, **kwargs: group_b)
     app = typer.Typer()
@@ -556,7 +556,7 @@ def test_the_whole_road_from_csv_to_error_rate(group_b):
 
 def test_importing_the_package_loads_nothing_heavy():
     code = (
-        "import sys, paretoid.estimation, paretoid.commands.plan;"
+        "import sys, paretoid.estimation, paretoid.cli.plan;"
         "print([m for m in ('pymc', 'arviz', 'pandas', 'xarray', 'matplotlib', 'numba') "
         "if m in sys.modules])"
     )

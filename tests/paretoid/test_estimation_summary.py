@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from paretoid._table import parse_number
 from paretoid.estimation import TRIALS, TrialSummary, load_trial
 from paretoid.estimation.summary import spread_of_interval
+from paretoid.tables import parse_number
 
 HEADER = "arm,endpoint,unit,n,geometric_mean,ci_lower,ci_upper\n"
 GOOD = HEADER + "A,IgG,EU,90,100,80,125\nB,IgG,EU,80,200,160,250\n"

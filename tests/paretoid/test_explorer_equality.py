@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid._build import build_program
-from paretoid._reference import intervals, outcome, reference_run
-from paretoid.chunk import generator
+from paretoid.engine.build import build_program
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Data, Inference
+from paretoid.loop import intervals, outcome, reference_run
+from paretoid.runs.chunk import generator
 
 RADII = [
     pt.Mixture(),

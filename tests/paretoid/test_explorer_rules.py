@@ -22,15 +22,15 @@ from hypothesis.stateful import (
 )
 
 import paretoid as pt
-from paretoid import _baselines_reference as baselines
+from paretoid import loop_baselines as baselines
 from paretoid import rules
-from paretoid._build import build_program
-from paretoid._reference import outcome, reference_run
-from paretoid.chunk import generator
+from paretoid.engine.build import build_program
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Inference
 from paretoid.explorer.policy import POLICIES, Standing, policy_of
-from paretoid.notation import RULES as NAMED
+from paretoid.loop import outcome, reference_run
+from paretoid.registry import RULES as NAMED
+from paretoid.runs.chunk import generator
 from paretoid.theory.dominance import pareto_set
 
 PAIRWISE = [

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 
 import paretoid as pt
-from paretoid.endless import refuse_endless
+from paretoid.runs.feasibility import refuse_endless
 
 
 def test_a_large_run_allocates_no_table_of_pairs_and_objectives():

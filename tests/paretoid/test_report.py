@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import paretoid as pt
 from paretoid import plots
-from paretoid.commands.typed import typed
+from paretoid.cli.command_line import typed
 from paretoid.estimation import plan
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.report import as_dict, as_text, write_all

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid.chunk import run_chunk
-from paretoid.setting import Setting
+from paretoid.runs.chunk import run_chunk
+from paretoid.runs.setting import Setting
 from paretoid.theory.single_stream import ArmMixture
 
 SET, FIRST, TWO, COVER = pt.ParetoSet(), pt.AtMost(1), pt.AtMost(2), pt.Cover(0.0, 0.3)

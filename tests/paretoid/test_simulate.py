@@ -9,9 +9,8 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid import chunk
-from paretoid.campaign import tiles
-from paretoid.setting import Setting, streams_of
+from paretoid.runs import chunk, tiles
+from paretoid.runs.setting import Setting, streams_of
 
 BANDIT = pt.GaussianBandit(
     [[1.0, 0.0], [0.0, 1.0], [0.4, 0.4], [-0.5, -0.2]],

@@ -16,7 +16,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 import paretoid as pt
-from paretoid.commands.trial import app
+from paretoid.cli.trial import app
 from paretoid.explorer.blinding import Key, blind
 
 DESIGN = """

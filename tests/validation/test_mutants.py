@@ -2,7 +2,7 @@
 
 import pytest
 
-from paretoid import _reference
+from paretoid import loop
 from paretoid.validation import mutants
 from paretoid.validation.mutants import MUTANTS, Edit, applied, hunt, table
 
@@ -34,16 +34,16 @@ def test_there_are_mutants_for_every_mistake_asked_for():
 
 
 def test_an_edit_is_undone_afterwards():
-    decide = _reference.decide
-    edit = Edit("paretoid._reference", "decide", "OPT = h > 0", "OPT = S")
+    decide = loop.decide
+    edit = Edit("paretoid.loop", "decide", "OPT = h > 0", "OPT = S")
     with applied(edit):
-        assert _reference.decide is not decide
-    assert _reference.decide is decide
-    assert not hasattr(_reference, "_stale")
+        assert loop.decide is not decide
+    assert loop.decide is decide
+    assert not hasattr(loop, "_stale")
 
 
 def test_an_edit_that_no_longer_applies_is_an_error():
-    edit = Edit("paretoid._reference", "decide", "no such text", "")
+    edit = Edit("paretoid.loop", "decide", "no such text", "")
     with pytest.raises(ValueError, match="occurs 0 times"), applied(edit):
         pass
 

@@ -29,10 +29,10 @@ import time
 import numpy as np
 
 import paretoid as pt
-from paretoid import _program as P
-from paretoid.chunk import generator
+from paretoid.engine import program as P
 from paretoid.rules import BestArmRule
-from paretoid.setting import Setting
+from paretoid.runs.chunk import generator
+from paretoid.runs.setting import Setting
 
 FLOOR = 6.25
 SAMPLES = 400_000
@@ -53,15 +53,15 @@ def samples_per_second(rule: pt.Rule | None, samples: int) -> float:
     noise = np.empty((1, BLOCK, bandit.noise_width))
     advance = setting.rule.kernel(program)
     if rule is None:
-        from paretoid import _textbook
+        from paretoid.engine import yardstick
 
-        work = _textbook.workspace(bandit.K, bandit.D)
+        work = yardstick.workspace(bandit.K, bandit.D)
         nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
     start = time.perf_counter()
     while state.clock[0, P.STATUS] == P.RUNNING:
         bandit.fill(stream, noise[0])
         if rule is None:
-            _textbook.advance(program, state, 0, noise[0], *nothing, work)
+            yardstick.advance(program, state, 0, noise[0], *nothing, work)
         else:
             advance(program, state, np.zeros(1, dtype=np.int64), noise)
     return int(state.clock[0, P.TIME]) / (time.perf_counter() - start)

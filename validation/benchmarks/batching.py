@@ -29,12 +29,12 @@ import time
 import numpy as np
 
 import paretoid as pt
-from paretoid.chunk import generator
 from paretoid.explorer.choice import choose
 from paretoid.explorer.design import Design
 from paretoid.explorer.inference import Data, Inference
 from paretoid.explorer.policy import Policy, Standing
-from paretoid.theory._checks import FloatArray
+from paretoid.runs.chunk import generator
+from paretoid.theory.checks import FloatArray
 
 GOALS: list[pt.Goal] = [pt.AtMost(1), pt.AtMost(2), pt.ParetoSet()]
 

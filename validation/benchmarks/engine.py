@@ -24,10 +24,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 import paretoid as pt
-from paretoid import _program as P
-from paretoid._build import build_program
-from paretoid.chunk import generator
-from paretoid.endless import refuse_endless
+from paretoid.engine import program as P
+from paretoid.engine.build import build_program
+from paretoid.runs.chunk import generator
+from paretoid.runs.feasibility import refuse_endless
 
 #: K, D, rounds of the engine, rounds of the textbook, promised ratio
 SIZES = [
@@ -42,13 +42,13 @@ MEMORY_CEILING = 200  # MB over the import, one run with K = 1000, D = 10
 
 def seconds_per_round(K: int, D: int, rounds: int, engine: bool, seed: int) -> float:
     """Wall time of a round after the first K, noise included; the kernel is compiled already."""
-    from paretoid import _kernel, _textbook
+    from paretoid.engine import ape, yardstick
 
     means = np.random.default_rng(seed).random((K, D))
     bandit = pt.BernoulliBandit(means)
     program = build_program(bandit, [pt.ParetoSet()], pt.APE(), pt.Mixture(), 0.1, K + rounds)
     state = P.new_state(program, 1)
-    work = _textbook.workspace(K, D)
+    work = yardstick.workspace(K, D)
     nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
     stream = generator(seed, (0,))
 
@@ -56,9 +56,9 @@ def seconds_per_round(K: int, D: int, rounds: int, engine: bool, seed: int) -> f
         noise = np.empty((1, size, D))
         bandit.fill(stream, noise[0])
         if engine:
-            _kernel.advance(program, state, np.zeros(1, dtype=np.int64), noise)
+            ape.advance(program, state, np.zeros(1, dtype=np.int64), noise)
         else:
-            _textbook.advance(program, state, 0, noise[0], *nothing, work)
+            yardstick.advance(program, state, 0, noise[0], *nothing, work)
 
     advance(K)
     start = time.perf_counter()

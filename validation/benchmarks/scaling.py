@@ -16,10 +16,10 @@ import time
 import numpy as np
 
 import paretoid as pt
-from paretoid import _kernel
-from paretoid import _program as P
-from paretoid._build import build_program
-from paretoid.chunk import generator
+from paretoid.engine import ape
+from paretoid.engine import program as P
+from paretoid.engine.build import build_program
+from paretoid.runs.chunk import generator
 
 ARMS = [(K, 5) for K in (10, 30, 100, 300, 1000, 3000)]
 OBJECTIVES = [(100, D) for D in (1, 2, 5, 10, 20)]
@@ -45,7 +45,7 @@ class Stream:
         start = time.perf_counter()
         noise = np.empty((1, rounds, self.bandit.D))
         self.bandit.fill(self.stream, noise[0])
-        _kernel.advance(self.program, self.state, np.zeros(1, dtype=np.int64), noise)
+        ape.advance(self.program, self.state, np.zeros(1, dtype=np.int64), noise)
         return (time.perf_counter() - start) / rounds
 
 

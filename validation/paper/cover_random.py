@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 from paretoid.validation.paper import drawing
 from paretoid.validation.paper.setting import (
     RADIUS,

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoid.plots.style import grid
 from paretoid.plots.style import new_figure as _figure
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 from paretoid.validation.paper.statistics import Row
 
 HATCHES = ["", "//", "..", "xx", "\\\\", "++"]

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import paretoid as pt
-from paretoid.theory._checks import FloatArray
 from paretoid.theory.calibration import C_g, C_g_approximate
+from paretoid.theory.checks import FloatArray
 from paretoid.validation.paper.setting import (
     RADIUS,
     flat,

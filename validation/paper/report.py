@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from paretoid.commands.output import table, wrap
+from paretoid.cli.terminal import table, wrap
 from paretoid.validation.paper.statistics import Row
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoid import __version__
-from paretoid.theory._checks import check_count
+from paretoid.theory.checks import check_count
 from paretoid.validation.paper.report import write_csv
 from paretoid.validation.paper.statistics import Row
 from paretoid.validation.paper.store import Store

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import paretoid as pt
-from paretoid.theory._checks import FloatArray
+from paretoid.theory.checks import FloatArray
 from paretoid.theory.dominance import pareto_set
 
 if TYPE_CHECKING:

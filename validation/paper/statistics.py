@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory._checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count
 
 DRAWS = 1000  # resamples: the ends of a 95% interval then move by about 4% of its width
 LEVEL = 0.95

@@ -1,0 +1,155 @@
+"""`paretoid fit`: a published table in, a posterior over instances out."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paretoid.cli import published
+from paretoid.cli.options import Json, Quiet, Seed, Trial
+from paretoid.cli.terminal import (
+    check_file,
+    figure,
+    note,
+    say,
+    say_json,
+    shows_progress,
+    table,
+    wrap,
+    write,
+)
+
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write it: .nc (the posterior, for `plan`), .csv or .json."),
+]
+
+
+def fit(
+    trial: Trial = "covboost-groupB",
+    arms: published.Arms = None,
+    endpoints: published.Endpoints = None,
+    minimize: published.Minimize = None,
+    scale: published.Scale = None,
+    level: published.Level = 0.95,
+    assumed_n: published.AssumedN = None,
+    variances: published.Variances = "partial",
+    draws: Annotated[int, typer.Option(help="Draws of each chain.")] = 1000,
+    tune: Annotated[int, typer.Option(help="Tuning steps of each chain.")] = 500,
+    chains: Annotated[int, typer.Option(help="Chains; r_hat compares them.")] = 4,
+    target_accept: Annotated[float, typer.Option(help="Nearer 1: smaller steps.")] = 0.9,
+    accept_problems: published.AcceptProblems = False,
+    seed: Seed = 1,
+    out: Out = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Fit published summaries, with diagnostics (PyMC).
+
+    Example: paretoid fit covboost-groupB --out fit.nc && paretoid plan fit.nc
+    """
+    check_file(out, (".nc", ".csv", ".json"))
+    published.check_sampler(variances, seed, draws=draws, tune=tune, chains=chains)
+    if not 0 < target_accept < 1:
+        raise ValueError(
+            f"--target-accept={target_accept} must lie between 0 and 1: it sets the step size."
+        )
+    summary = published.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
+    from paretoid import estimation
+
+    note("fitting; PyMC may have to compile first ...", quiet)
+    fitted = estimation.fit(
+        summary, variances, draws=draws, tune=tune, chains=chains, target_accept=target_accept,
+        seed=seed, accept_problems=accept_problems, progress=shows_progress(quiet),
+    )  # fmt: skip
+    data = describe(fitted)
+    if out is not None:
+        if out.suffix.lower() == ".nc":
+            estimation.save_fit(fitted, out)
+        else:
+            write(out, data=data, rows=lambda: _rows(data))
+        note(f"wrote {out}", quiet)
+    if json:
+        say_json(data)
+    else:
+        say(_text(data))
+
+
+def describe(fitted: Any) -> dict[str, Any]:
+    """Posterior means with 95% intervals per arm and endpoint, and how the sampler fared."""
+    import numpy as np
+
+    from paretoid.estimation.compat import group
+    from paretoid.estimation.diagnostics import diagnose
+    from paretoid.estimation.model import trial_of
+    from paretoid.estimation.planning import posterior_draws
+
+    trial = trial_of(fitted)
+    posterior = group(fitted, "posterior")
+    means, scales = posterior_draws(fitted)
+    cells = []
+    for i, arm in enumerate(trial.arms):
+        for d, endpoint in enumerate(trial.endpoints):
+            log = trial.scales[d] == "log-normal"
+            low, middle, high = np.quantile(means[:, i, d], [0.025, 0.5, 0.975])
+            shown = [math.exp(x) if log else float(x) for x in (middle, low, high)]
+            cells.append(
+                {
+                    "arm": arm,
+                    "endpoint": endpoint,
+                    "unit": trial.units[d],
+                    "scale": trial.scales[d],
+                    "reported": trial.reported[i, d],
+                    "median": shown[0],
+                    "lower": shown[1],
+                    "upper": shown[2],
+                    "sigma": None if trial.scales[d] == "binary" else float(scales[:, i, d].mean()),
+                }
+            )
+    found = diagnose(fitted)
+    return {
+        "citation": trial.citation,
+        "assumptions": list(trial.assumptions),
+        "variances": posterior.attrs["paretoid_variances"],
+        "chains": posterior.sizes["chain"],
+        "draws": posterior.sizes["draw"],
+        "diagnostics": {
+            "divergent transitions": found.divergences,
+            "largest r_hat": found.r_hat,
+            "smallest effective size": found.ess,
+        },
+        "problems": posterior.attrs["paretoid_problems"],
+        "cells": cells,
+    }
+
+
+def _text(data: dict[str, Any]) -> str:
+    cells = data["cells"]
+    lines = [wrap(sentence) for sentence in (data["citation"], *data["assumptions"]) if sentence]
+    rows = []
+    for cell in cells:
+        sigma = "" if cell["sigma"] is None else f"{cell['sigma']:.2f}"
+        interval = f"{figure(cell['lower'])} to {figure(cell['upper'])}"
+        rows.append(
+            [cell["arm"], cell["endpoint"], figure(cell["reported"]), figure(cell["median"]),
+             interval, sigma]
+        )  # fmt: skip
+    heads = ["arm", "endpoint", "reported", "fitted", "95% interval", "sd"]
+    lines += ["", table(heads, rows, names=2), ""]
+    log = any(cell["scale"] == "log-normal" for cell in cells)
+    lines.append(wrap("fitted: the posterior median of the true " + ("(geometric) " if log else "")
+                      + "mean. sd: of one outcome" + (", in logs." if log else ".")))  # fmt: skip
+    found = [[name, figure(value)] for name, value in data["diagnostics"].items()]
+    size = f"{data['chains']} chains x {data['draws']} draws"
+    lines += ["", table([f"diagnostics, {size}", ""], found), ""]
+    problems = data["problems"]
+    lines.append(wrap(f"Problems that were accepted: {problems}." if problems else "No problems."))
+    return "\n".join(lines).lstrip("\n")
+
+
+def _rows(data: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    heads = list(data["cells"][0])
+    return heads, [["" if cell[h] is None else cell[h] for h in heads] for cell in data["cells"]]

@@ -1,0 +1,142 @@
+"""`paretoid plan`: a published table in; arms, participants and assurance out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paretoid.cli import published
+from paretoid.cli.options import (
+    Delta,
+    Json,
+    OutDir,
+    Quiet,
+    Seed,
+    _trials,
+    names_and_files,
+    numbers,
+)
+from paretoid.cli.terminal import check_folder, note, say, say_json, shows_progress, width
+
+if TYPE_CHECKING:
+    from paretoid.estimation import TrialSummary
+
+Start = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRIAL",
+        help="A bundled trial (see `paretoid datasets`), a CSV file with one row per arm and "
+        "endpoint, or a fit (.nc) saved by `paretoid fit`.",
+        autocompletion=names_and_files(_trials, ".csv", ".nc"),
+    ),
+]
+
+
+def plan(
+    context: typer.Context,
+    trial: Start = "covboost-groupB",
+    k: Annotated[int, typer.Option(help="Ask for k arms, besides all; 0: only all.")] = 2,
+    fold: Annotated[
+        float | None, typer.Option(help="Margin as a ratio of geometric means; default 1.5.")
+    ] = None,
+    eps1: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X[,X...]", help="Margin in the endpoints' units (logs if log-normal)."
+        ),
+    ] = None,
+    delta: Delta = 0.1,
+    max_samples: Annotated[int, typer.Option(help="Participants a trial can have.")] = 3000,
+    draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
+    arms: published.Arms = None,
+    endpoints: published.Endpoints = None,
+    minimize: published.Minimize = None,
+    scale: published.Scale = None,
+    level: published.Level = 0.95,
+    assumed_n: published.AssumedN = None,
+    variances: published.Variances = "partial",
+    accept_problems: published.AcceptProblems = False,
+    seed: Seed = 1,
+    out: OutDir = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Plan an adaptive trial from published summaries.
+
+    Which arms are worth keeping, how many participants it takes to know, how sure that is.
+
+    Example: paretoid plan covboost-groupB --k 2 --fold 1.5 --delta 0.1
+    """
+    if fold is not None and eps1 is not None:
+        raise ValueError("--fold and --eps1 both set the margin; give one of them.")
+    if k < 0:
+        raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
+    margin = numbers(eps1, "--eps1")
+    check_folder(out)
+    published.check_sampler(variances, seed)
+    fitted: Any = None
+    if Path(trial).suffix.lower() == ".nc":
+        given = (arms, endpoints, minimize, scale, assumed_n)
+        if any(each is not None for each in given) or level != 0.95 or variances != "partial":
+            raise ValueError(
+                f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
+                f"--assumed-n and --variances come too late: they belong to `paretoid fit`."
+            )
+        fitted, summary = _load(trial)
+    else:
+        summary = published.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
+    if fold is None and margin is None and "log-normal" in summary.scales:
+        fold = 1.5
+
+    import paretoid as pt
+    from paretoid import estimation
+    from paretoid.cli.command_line import typed
+    from paretoid.estimation import report
+    from paretoid.theory.checks import check_count, check_delta
+
+    size = len(summary.arms)
+    if k > size:
+        raise ValueError(f"--k {k} is more than the {size} arms of {trial}; --k 0 asks for all.")
+    slack = 0.0 if margin is None else margin
+    goals: list[pt.Goal] = [pt.ParetoSet(slack)]
+    if k:
+        goals.append(pt.AtMost(k, slack))
+    for goal in goals:
+        goal.check(size, len(summary.endpoints))
+    # The simulation comes last; what is wrong with it should be said before the long fit.
+    check_delta(delta)
+    check_count(draws, name="--draws", why="assurance is an average over posterior draws.")
+    check_count(max_samples, name="--max-samples", why="it is the size of a trial.")
+    if fold is not None:
+        estimation.fold_margin(summary, fold)
+    shown = shows_progress(quiet)
+    if fitted is None:
+        note("fitting; PyMC may have to compile first ...", quiet)
+        fitted = estimation.fit(
+            summary, variances, seed=seed, progress=shown, accept_problems=accept_problems
+        )
+    note("simulating trials on posterior draws ...", quiet)
+    planned = estimation.plan(
+        fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
+        progress=shown,
+    )  # fmt: skip
+    shares = estimation.pareto_probability(fitted, slack, fold=fold)
+    if out is not None:
+        written = report.write_all(
+            fitted, shares, planned, out, command=typed(context), eps1=slack, fold=fold
+        )
+        note(f"wrote {len(written)} files to {out}", quiet)
+    if json:
+        say_json(report.as_dict(fitted, shares, planned))
+    else:
+        say(report.as_text(fitted, shares, planned, width()))
+
+
+def _load(path: str) -> tuple[Any, TrialSummary]:
+    from paretoid.estimation import load_fit
+    from paretoid.estimation.model import trial_of
+
+    fitted = load_fit(path)
+    return fitted, trial_of(fitted)

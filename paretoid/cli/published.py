@@ -1,0 +1,99 @@
+"""The trial that `fit` and `plan` start from: a bundled one, a CSV file, or a fit made before."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paretoid.cli.options import words
+from paretoid.cli.terminal import note
+
+if TYPE_CHECKING:
+    from paretoid.estimation import TrialSummary
+
+Arms = Annotated[
+    str | None, typer.Option(metavar="COL,...", help="Columns of the CSV that name an arm.")
+]
+Endpoints = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="Endpoints to use, in order.")
+]
+Minimize = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="Endpoints where less is better.")
+]
+Scale = Annotated[
+    str | None, typer.Option(metavar="SCALE", help="log-normal, normal or binary, for all rows.")
+]
+Level = Annotated[float, typer.Option(help="Level of the published intervals.")]
+AssumedN = Annotated[int | None, typer.Option(help="n where none was reported.")]
+Variances = Annotated[
+    str, typer.Option(metavar="HOW", help="pooled, partial or separate, between arms.")
+]
+AcceptProblems = Annotated[
+    bool, typer.Option("--accept-problems", help="Go on with a fit that did not converge.")
+]
+
+
+def check_sampler(variances: str, seed: int, **counts: int) -> None:
+    """What the sampler would refuse, refused before it is started and by the option's name."""
+    from paretoid.estimation.model import VARIANCES
+    from paretoid.theory.checks import check_choice, check_count
+
+    why = "it says what arms share about their spread."
+    check_choice(variances, VARIANCES, name="--variances", why=why)
+    check_count(seed, name="--seed", least=0, why="random numbers start from it.")
+    for name, value in counts.items():
+        least = 2 if name == "chains" else 10
+        why = "r_hat compares chains." if name == "chains" else "NUTS needs some to go by."
+        check_count(value, name=f"--{name}", least=least, why=why)
+
+
+def read_trial(
+    trial: str,
+    arms: str | None,
+    endpoints: str | None,
+    minimize: str | None,
+    scale: str | None,
+    level: float,
+    assumed_n: int | None,
+) -> TrialSummary:
+    """A bundled trial by name, or a CSV file; what it warns about goes to stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        summary = _read(
+            trial, words(arms), words(endpoints), words(minimize), scale, level, assumed_n
+        )
+    for each in caught:
+        note(str(each.message))
+    return summary
+
+
+def _read(
+    trial: str,
+    arms: list[str],
+    endpoints: list[str],
+    minimize: list[str],
+    scale: str | None,
+    level: float,
+    assumed_n: int | None,
+) -> TrialSummary:
+    from paretoid.estimation import TRIALS, TrialSummary, load_trial
+
+    if trial in TRIALS:
+        if arms or scale or level != 0.95:
+            raise ValueError(
+                f"{trial} is bundled, so --arms, --scale and --level have nothing to say about it."
+            )
+        summary = load_trial(trial, assumed_n=assumed_n)
+        chosen = summary.select(endpoints) if endpoints else summary
+        return replace(chosen, minimize=chosen.match(minimize, "minimize"))
+    path = Path(trial)
+    if not path.exists() and "." not in path.name and path.name == trial:
+        load_trial(trial)  # refuses with the names there are
+    return TrialSummary.read_csv(
+        trial, arms=arms or None, endpoints=endpoints or None, scale=scale, level=level,
+        minimize=minimize, assumed_n=assumed_n,
+    )  # fmt: skip

@@ -1,0 +1,309 @@
+"""`paretoid trial`: a live experiment in a ledger file, from the command line.
+
+Every command prints the head hash last; keep one elsewhere for `verify --head`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paretoid.cli.options import names_and_files
+from paretoid.cli.terminal import note, say, say_json, width
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Run a real adaptive experiment, with a log of all of it.\n\n"
+    "Example: paretoid trial new design.toml trial.db",
+)
+
+Ledger = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TRIAL.DB",
+        help="The ledger of the trial.",
+        autocompletion=names_and_files(tuple, ".db"),
+    ),
+]
+Author = Annotated[str | None, typer.Option(help="Who does this; by default the user.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and ask nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+Outcomes = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[OUTCOME]...",
+        help="One number per objective in order, or NAME=NUMBER, or NAME=missing, or missing.",
+    ),
+]
+
+
+@app.command()
+def new(
+    design: Annotated[Path, typer.Argument(metavar="DESIGN.TOML", help="Arms, objectives, ...")],
+    ledger: Ledger,
+    blind: Annotated[
+        Path | None, typer.Option(help="Mask the arms; write the key to this new file.")
+    ] = None,
+    author: Author = None,
+    json: Json = False,
+) -> None:
+    """Create a trial from a design; the design cannot be changed afterwards.
+
+    A design: arms = ["a", "b"], objectives = ["IgG", "fever"], minimize = ["fever"], delta = 0.1,
+    and if wished scale, outcomes, seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
+    [rule] with kind = "UniformElimination", for instance.
+
+    Example: paretoid trial new design.toml trial.db
+    """
+    import tomllib
+
+    from paretoid.explorer import Design, Explorer
+    from paretoid.explorer.blinding import blind as mask
+
+    try:
+        data = tomllib.loads(design.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"the design {design} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"the design {design} is no TOML: {error}.") from None
+    checked = Design.from_dict(data)
+    if ledger.exists():
+        raise ValueError(f"{ledger} exists already, and a ledger is never overwritten.")
+    if blind is not None:
+        masked, key = mask(checked.to_dict())
+        checked = Design.from_dict(masked)
+        key.save(blind)  # first: a masked trial without its key would be lost
+    try:
+        created = Explorer.from_design(checked, ledger, author=author)
+    except BaseException:
+        if blind is not None:  # the key of a trial that never was
+            blind.unlink(missing_ok=True)
+        raise
+    with created as explorer:
+        result = {"design": checked.to_dict(), "head": explorer.head}
+        goals = ", ".join(map(str, checked.goals))
+        lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
+        lines.append(f"{checked.rule}; {checked.radius}: {checked.radius.guarantee}")
+        if blind is not None:
+            lines.append(f"arms are masked; the key is in {blind}")
+        _show(result, lines, json)
+
+
+@app.command("next")
+def next_(
+    ledger: Ledger,
+    n: Annotated[int, typer.Option("-n", help="How many subjects to place.")] = 1,
+    instead_of: Annotated[str | None, typer.Option(help="Override this allocation ...")] = None,
+    arm: Annotated[str | None, typer.Option(help="... with this arm ...")] = None,
+    reason: Annotated[str | None, typer.Option(help="... for this reason.")] = None,
+    author: Author = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Place the next subjects, or override a placement by hand.
+
+    Example: paretoid trial next trial.db -n 5
+    """
+    from paretoid.explorer import Explorer
+
+    with Explorer.open(ledger, author=author) as explorer:
+        if instead_of is None:
+            if arm is not None or reason is not None:
+                raise ValueError("--arm and --reason override a placement; say --instead-of ID.")
+            made = explorer.ask(n)
+        else:
+            if arm is None or reason is None or n != 1:
+                raise ValueError("--instead-of ID needs --arm and --reason, and no -n.")
+            _confirm(
+                f"Override allocation {instead_of} with {arm}? It stays in the log.", yes, json
+            )
+            made = [explorer.override(instead_of, arm, reason=reason)]
+        result = {"allocations": [{"id": a.id, "arm": a.arm} for a in made], "head": explorer.head}
+        _show(result, [f"{a.id}\t{a.arm}" for a in made], json)
+
+
+@app.command(context_settings={"ignore_unknown_options": True})  # outcomes may be negative
+def record(
+    ledger: Ledger,
+    id: Annotated[str | None, typer.Argument(help="The allocation's id.")] = None,
+    outcome: Outcomes = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Record a file: columns id, objectives; all rows or none.")
+    ] = None,
+    unplanned: Annotated[
+        str | None, typer.Option(metavar="ARM", help="A subject never asked for, on this arm.")
+    ] = None,
+    author: Author = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Record outcomes; what is not named has not arrived yet, `missing` never will.
+
+    Examples: paretoid trial record trial.db 17 IgG=3.1
+              paretoid trial record trial.db 17 missing
+              paretoid trial record trial.db --csv week3.csv
+    """
+    from paretoid.explorer import Explorer
+    from paretoid.explorer.files import read_outcomes
+
+    with Explorer.open(ledger, author=author) as explorer:
+        before = explorer.answers
+        if csv is not None:
+            if id is not None or unplanned is not None:
+                raise ValueError("--csv takes its ids and arms from the file; leave out the rest.")
+            rows = read_outcomes(csv, explorer.design.objectives)
+            _confirm(f"Record {len(rows)} rows? They can be corrected, not erased.", yes, json)
+            count = explorer.tell_many(rows)
+        else:
+            if id is None or not outcome:
+                raise ValueError("say which allocation and what was measured: ID OUTCOME...")
+            told = _as_told(outcome)
+            if told == "missing":
+                _confirm(f"Record that {id} has left? It cannot be erased.", yes, json)
+            if unplanned is None:
+                explorer.tell(id, told)
+            else:
+                explorer.tell(unplanned, told, id=id, unplanned=True)
+            count = 1
+        given = {g: a for g, a in explorer.answers.items() if a is not None and before[g] is None}
+        lines = [f"recorded {count}"] + [f"{g}: {', '.join(a)}" for g, a in given.items()]
+        _show({"recorded": count, "answered": given, "head": explorer.head}, lines, json)
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def correct(
+    ledger: Ledger,
+    id: Annotated[str, typer.Argument(help="The allocation's id.")],
+    outcome: Outcomes = None,
+    reason: Annotated[str, typer.Option(help="Why; it goes into the log.")] = "",
+    author: Author = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Correct outcomes recorded before; the old ones stay in the log.
+
+    Example: paretoid trial correct trial.db 17 IgG=3.4 --reason "typing error"
+    """
+    from paretoid.explorer import Explorer
+
+    if not outcome:
+        raise ValueError("say what the outcome is: OUTCOME..., for instance IgG=3.4.")
+    with Explorer.open(ledger, author=author) as explorer:
+        if not reason.strip():
+            raise ValueError("a correction needs --reason: it goes into the log.")
+        _confirm(f"Correct {id} to {' '.join(outcome)}? Both stay in the log.", yes, json)
+        explorer.correct(id, _as_told(outcome), reason=reason)
+        _show({"corrected": id, "head": explorer.head}, [f"corrected {id}"], json)
+
+
+@app.command()
+def status(ledger: Ledger, json: Json = False) -> None:
+    """What is certain, what waits, how many samples more to expect.
+
+    Example: paretoid trial status trial.db
+    """
+    from paretoid.explorer import Explorer
+
+    with Explorer.open(ledger) as explorer:
+        found = explorer.status()
+        _show(found.to_dict(), [str(found)], json)
+
+
+@app.command()
+def verify(
+    ledger: Ledger,
+    head: Annotated[str | None, typer.Option(help="A head hash kept elsewhere.")] = None,
+    json: Json = False,
+) -> None:
+    """Check the whole log: hashes, sense, answers, snapshot; with --head also for a cut tail.
+
+    Exit code 0 says that it is sound, 1 that it is not, 2 that there was no ledger to check.
+
+    Example: paretoid trial verify trial.db --head HASH
+    """
+    from paretoid.explorer import Explorer, LedgerError
+    from paretoid.explorer.events import check_head
+    from paretoid.explorer.ledger import Ledger as File
+
+    check_head(head)
+    File(ledger).close()  # what is no ledger at all is refused as bad input
+    try:
+        with Explorer.open(ledger) as explorer:
+            found = explorer.verify(head)
+            events = sum(1 for _ in explorer.rows())
+    except LedgerError as problem:
+        if json:
+            say_json({"sound": False, "problem": str(problem)})
+        else:
+            note(str(problem))
+        raise typer.Exit(1) from None
+    lines = [f"{events} events, all sound"]
+    if head is None:
+        lines.append("a cut tail or a rewritten log shows only against a hash kept elsewhere")
+    _show({"events": events, "sound": True, "head": found}, lines, json)
+
+
+@app.command()
+def export(
+    ledger: Ledger,
+    file: Annotated[Path, typer.Argument(help="A new file, .csv or .nc (netCDF).")],
+    events: Annotated[bool, typer.Option("--events", help="The log instead (CSV).")] = False,
+    json: Json = False,
+) -> None:
+    """Write allocations and outcomes, or the log, to a file.
+
+    Example: paretoid trial export trial.db outcomes.csv
+    """
+    from paretoid.explorer import Explorer
+    from paretoid.explorer.files import export as write
+
+    with Explorer.open(ledger) as explorer:
+        rows = write(explorer, file, events=events)
+        result = {"file": str(file), "rows": rows, "head": explorer.head}
+        _show(result, [f"{rows} rows in {file}"], json)
+
+
+def _as_told(words: list[str]) -> Any:
+    """An outcome from words: "missing", numbers in order, or NAME=VALUE."""
+    if words == ["missing"]:
+        return "missing"
+    named = ["=" in word for word in words]
+    if not any(named):
+        return list(words)
+    if not all(named):
+        raise ValueError(f"{' '.join(words)}: give NAME=NUMBER for every outcome, or for none.")
+    pairs = [word.rsplit("=", 1) for word in words]
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError(f"{' '.join(words)}: an objective comes twice.")
+    return dict(pairs)
+
+
+def _confirm(question: str, yes: bool, json: bool) -> None:
+    if yes or json:
+        return
+    try:
+        agreed = typer.confirm(question, err=True)
+    except typer.Abort as ended:
+        if isinstance(ended.__context__, EOFError):  # and not Ctrl-C
+            raise ValueError("nobody is there to confirm; pass --yes to go on unasked.") from None
+        raise
+    if not agreed:
+        raise typer.Abort
+
+
+def _show(result: dict[str, Any], lines: list[str], as_json: bool) -> None:
+    if as_json:
+        say_json(result)
+    else:
+        text = "\n".join(lines).split("\n")
+        say("\n".join([*map(_folded, text), f"head {result['head']}"]))
+
+
+def _folded(line: str) -> str:
+    """A line that fits the terminal, or the variable COLUMNS; in a pipe as it is."""
+    room = width(default=10_000)
+    return line if len(line) <= room else textwrap.fill(line, room, subsequent_indent="  ")

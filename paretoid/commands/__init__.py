@@ -1,1 +1,0 @@
-"""Bodies of the commands of `paretoid`; each imports what it needs when it runs."""

@@ -1,0 +1,474 @@
+"""The engine's loop. Private; `paretoid.loop` says in NumPy what it computes.
+
+A round costs O(K D). Two facts make it so:
+
+* Any entry M+(i, j) is an upper bound of row i's minimum. One *witness* j per row is kept; the
+  argmax over the witnessed values is checked by scanning that row alone, and taken again while
+  the check lowers it (about once a round in practice). Only rows whose witness was sampled, and
+  the sampled row, need a new value.
+* An arm outside OPT stays there while one *blocker* j keeps its lower bound at or below zero; an
+  arm inside can only leave by an entry of the arm just sampled.
+
+Square roots are avoided by comparing squares with a slack of 1e-12 and are taken only where the
+comparison is that close or the value itself is wanted, so every decision is the one the exact
+formula gives, bit for bit. Arrays are objective-major, (D, K): row scans vectorise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from paretoid.engine.arms import (
+    _lower,
+    _lower_rare,
+    _observe,
+    _refresh_arm,
+    _rescale,
+    _upper,
+    _upper_rare,
+)
+from paretoid.engine.cache import inlined, kernel, sqrt
+from paretoid.engine.program import (
+    AT_MOST,
+    CONSTANT_OUTCOMES,
+    COVER,
+    FINISHED,
+    NEXT,
+    OPTIMAL,
+    OUT_OF_BUDGET,
+    PENDING,
+    STATUS,
+    TIME,
+)
+
+SLACK = 1.0 + 1e-12  # far above the rounding of a product, far below any difference that matters
+BLOCK = 32  # arms looked at together
+WIDE = 24  # from this many arms on, margins are computed objective by objective (vectorised)
+
+
+@kernel
+def _margins_of(x: Any, i: Any, shift: Any, out: Any) -> None:
+    """out[j] = max_d (x_i^d - x_j^d + shift^d)."""
+    D, K = x.shape
+    row, c, e = x[0], x[0, i], shift[0]
+    for j in range(K):
+        out[j] = c - row[j] + e
+    for d in range(1, D):
+        row, c, e = x[d], x[d, i], shift[d]
+        for j in range(K):
+            value = c - row[j] + e
+            out[j] = value if value > out[j] else out[j]
+
+
+@inlined
+def _argmax(values: Any) -> Any:
+    """The lowest index of the largest value."""
+    K = len(values)
+    best, top, start = 0, values[0], 1
+    if K < WIDE:
+        for i in range(1, K):
+            if values[i] > top:
+                best, top = i, values[i]
+        return best
+    while start < K:
+        hits = 1
+        if start + BLOCK <= K:
+            hits = 0
+            for q in range(BLOCK):
+                hits += 1 if values[start + q] > top else 0
+        if hits > 0:
+            for i in range(start, min(start + BLOCK, K)):
+                if values[i] > top:
+                    best, top = i, values[i]
+        start += BLOCK
+    return best
+
+
+@inlined
+def _scan_row(
+    x: Any, l: Any, v: Any, keep: Any, drop: Any, eps: Any, zero: Any, i: Any, top: Any, at: Any,
+    guess: Any, m: Any, e: Any,
+) -> Any:  # fmt: skip
+    """Row i's (min M+, its j, min lower bound, its j), lowest j on ties.
+
+    `top` = M+(i, at) is a known entry, `guess` a likely j of the lower bound; m and e are (K,)
+    scratch.
+    """
+    D, K = x.shape
+    low, low_at = math.inf, -1
+    if len(v) > 1:
+        for j in range(K):
+            if j == i:
+                continue
+            s = l[i] + l[j]
+            below, skip = True, False  # below: can M+(i, j) still be the minimum?
+            for d in range(D):
+                diff = x[d, i] - x[d, j]
+                if diff >= top:
+                    below = False
+                gap = diff + eps[d] - low
+                if gap > 0 and gap * gap > (keep + s) * (v[d, i] + v[d, j]) * SLACK:
+                    skip = True
+            if below:
+                value = -math.inf
+                for d in range(D):
+                    u = x[d, i] - x[d, j] + sqrt((drop + s) * (v[d, i] + v[d, j]))
+                    if u > value:
+                        value = u
+                if value < top or (value == top and j < at):
+                    top, at = value, j
+            if not skip:
+                value = _lower_rare(x, l, v, keep, i, j, eps)
+                if value < low:
+                    low, low_at = value, j
+        return top, at, low, low_at
+
+    slack = False
+    for d in range(D):
+        slack = slack or eps[d] != 0.0
+    li, vi = l[i], v[0, i]
+    if K < WIDE:
+        for j in range(K):
+            if j == i:
+                continue
+            margin = x[0, i] - x[0, j]
+            for d in range(1, D):
+                diff = x[d, i] - x[d, j]
+                if diff > margin:
+                    margin = diff
+            lifted = margin
+            if slack:
+                lifted = x[0, i] - x[0, j] + eps[0]
+                for d in range(1, D):
+                    diff = x[d, i] - x[d, j] + eps[d]
+                    if diff > lifted:
+                        lifted = diff
+            s, vv = li + l[j], vi + v[0, j]
+            if margin < top:
+                value = margin + sqrt((drop + s) * vv)
+                if value < top or (value == top and j < at):
+                    top, at = value, j
+            gap, square = lifted - low, (keep + s) * vv
+            if gap <= 0 or gap * gap <= square * SLACK:
+                value = lifted - sqrt(square)
+                if value < low:
+                    low, low_at = value, j
+        return top, at, low, low_at
+
+    _margins_of(x, i, zero, m)
+    if slack:
+        _margins_of(x, i, eps, e)
+    else:
+        e = m
+    low, low_at = _lower_rare(x, l, v, keep, i, guess, eps), guess
+    start = 0
+    while start < K:
+        hits = 1
+        if start + BLOCK <= K:
+            hits = 0
+            for q in range(BLOCK):
+                j = start + q
+                gap = e[j] - low
+                square = (keep + (li + l[j])) * (vi + v[0, j]) * SLACK
+                hits += 1 if (m[j] < top) | (gap <= 0.0) | (gap * gap <= square) else 0
+        if hits > 0:
+            for j in range(start, min(start + BLOCK, K)):
+                if j == i:
+                    continue
+                s, vv = li + l[j], vi + v[0, j]
+                if m[j] < top:
+                    value = m[j] + sqrt((drop + s) * vv)
+                    if value < top or (value == top and j < at):
+                        top, at = value, j
+                gap, square = e[j] - low, (keep + s) * vv
+                if gap <= 0 or gap * gap <= square * SLACK:
+                    value = e[j] - sqrt(square)
+                    if value < low or (value == low and j < low_at):
+                        low, low_at = value, j
+        start += BLOCK
+    return top, at, low, low_at
+
+
+@kernel
+def _find_blocker(x: Any, l: Any, v: Any, keep: Any, eps: Any, i: Any, e: Any) -> Any:
+    """The j with the smallest lower bound max_d (L_ij^d + eps1^d), or -1 if all are positive."""
+    D, K = x.shape
+    low, low_at = 0.0, -1
+    if K >= WIDE and len(v) == 1:
+        _margins_of(x, i, eps, e)
+        start = 0
+        while start < K:
+            hits = 1
+            if start + BLOCK <= K:
+                hits = 0
+                for q in range(BLOCK):
+                    j = start + q
+                    gap = e[j] - low
+                    square = (keep + (l[i] + l[j])) * (v[0, i] + v[0, j]) * SLACK
+                    hits += 1 if (gap <= 0.0) | (gap * gap <= square) else 0
+            if hits > 0:
+                for j in range(start, min(start + BLOCK, K)):
+                    value = e[j] - sqrt((keep + (l[i] + l[j])) * (v[0, i] + v[0, j]))
+                    if j != i and (value < low or (value == low and low_at < 0)):
+                        low, low_at = value, j
+            start += BLOCK
+        return low_at
+    wide = len(v) > 1
+    for j in range(K):
+        if j == i:
+            continue
+        s, clear = keep + (l[i] + l[j]), False
+        for d in range(D):
+            gap = x[d, i] - x[d, j] + eps[d]
+            q = s * (v[d if wide else 0, i] + v[d if wide else 0, j])
+            if gap > 0.0 and gap * gap > q * SLACK:
+                clear = True
+                break
+        if not clear:
+            value = _lower_rare(x, l, v, keep, i, j, eps)
+            if value < low or (value == low and low_at < 0):
+                low, low_at = value, j
+    return low_at
+
+
+@inlined
+def _review(
+    x: Any, l: Any, v: Any, keep: Any, drop: Any, eps: Any, zero: Any, arm: Any,
+    optimal: Any, blocker: Any, index: Any, witness: Any, e: Any,
+) -> Any:  # fmt: skip
+    """After `arm` was sampled: OPT, blockers and witnessed indices. Returns the change of |OPT|."""
+    D, K = x.shape
+    wide = len(v) > 1
+    change, after = 0, 0
+    while after < K:
+        if K >= WIDE and after % BLOCK == 0 and after + BLOCK <= K:
+            hits = 0
+            for q in range(BLOCK):
+                j = after + q
+                hits += 1 if optimal[j] | (witness[j] == arm) | (blocker[j] == arm) else 0
+            if hits == 0:  # nothing to do for most blocks of arms
+                after += BLOCK
+                continue
+        i = after
+        after += 1
+        if i == arm:
+            continue
+        if optimal[i]:
+            s, clear = keep + (l[i] + l[arm]), False
+            for d in range(D):
+                gap = x[d, i] - x[d, arm] + eps[d]
+                q = s * (v[d if wide else 0, i] + v[d if wide else 0, arm])
+                if gap > 0 and gap * gap > q * SLACK:
+                    clear = True
+                    break
+            if not clear and _lower_rare(x, l, v, keep, i, arm, eps) <= 0.0:
+                optimal[i] = False
+                blocker[i] = witness[i] = arm
+                index[i] = _upper_rare(x, l, v, drop, i, arm, zero)
+                change -= 1
+            continue
+        if witness[i] == arm:
+            index[i] = _upper(x, l, v, drop, i, arm, zero)
+        if blocker[i] == arm and _lower(x, l, v, keep, i, arm, eps) > 0.0:
+            j = _find_blocker(x, l, v, keep, eps, i, e)
+            if j < 0:
+                optimal[i] = True
+                index[i] = -math.inf
+                change += 1
+            else:
+                blocker[i] = j
+    if optimal[arm]:
+        j = _find_blocker(x, l, v, keep, eps, arm, e)
+        if j >= 0:
+            optimal[arm] = False
+            blocker[arm] = witness[arm] = j
+            index[arm] = _upper_rare(x, l, v, drop, arm, j, zero)
+            change -= 1
+        return change
+    index[arm] = _upper(x, l, v, drop, arm, witness[arm], zero)
+    if _lower(x, l, v, keep, arm, blocker[arm], eps) > 0.0:
+        j = _find_blocker(x, l, v, keep, eps, arm, e)
+        if j < 0:
+            optimal[arm] = True
+            index[arm] = -math.inf
+            change += 1
+        else:
+            blocker[arm] = j
+    return change
+
+
+@kernel
+def _covered(x: Any, l: Any, v: Any, drop: Any, zero: Any, eps2: Any, optimal: Any, i: Any) -> Any:
+    """g_i^{eps2} > 0: some j dominates i for certain, or does within eps2 and is in OPT."""
+    for j in range(x.shape[1]):
+        if j != i and _upper_rare(x, l, v, drop, i, j, eps2 if optimal[j] else zero) < 0.0:
+            return True
+    return False
+
+
+@kernel
+def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any) -> None:
+    """Write the answer of goal g: O(t), OPT(t), or the k arms with the largest lower index."""
+    K = len(program.location)
+    x, l, v = state.means[r], state.l[r], state.v[r]
+    optimal, answer = state.optimal[r], state.answer[r, g]
+    zero = program.zero
+    state.stopped[r, g] = True
+    state.time[r, g] = state.clock[r, TIME]
+    for i in range(K):
+        state.pulls[r, g, i] = state.counts[r, i]
+        answer[i] = optimal[i]
+    if by_k:
+        for i in range(K):
+            answer[i] = False
+            scratch[i] = -math.inf
+            if optimal[i]:
+                scratch[i] = math.inf
+                for j in range(K):
+                    if j != i:
+                        scratch[i] = min(
+                            scratch[i], _lower_rare(x, l, v, program.keep, i, j, state.eps1[r])
+                        )
+        for _ in range(program.k[g]):
+            best = -1
+            for i in range(K):
+                if not answer[i] and optimal[i] and (best < 0 or scratch[i] > scratch[best]):
+                    best = i
+            answer[best] = True
+    elif program.goal[g] != COVER:
+        for i in range(K):
+            answer[i] = True
+            for j in range(K):
+                if j != i and _upper_rare(x, l, v, program.drop, i, j, zero) < 0.0:
+                    answer[i] = False
+                    break
+
+
+@kernel
+def _advance(program: Any, state: Any, r: Any, noise: Any) -> None:
+    """Run r until `noise`, one row per sample, is used up or the run ends."""
+    K, G = len(program.location), len(program.goal)
+    x, l, v, eps = state.means[r], state.l[r], state.v[r], state.eps1[r]
+    counts, clock = state.counts[r], state.clock[r]
+    optimal, blocker = state.optimal[r], state.blocker[r]
+    index, witness = state.ceiling[r], state.witness[r]
+    keep, drop = program.keep, program.drop
+    zero, m, e = program.zero, state.scratch[0], state.scratch[1]
+    kind, location, spread = program.outcomes, program.location, program.spread
+    data, starts, factor = program.data, program.starts, program.factor
+    table_l, table_v, chi = program.table_l, program.table_v, program.chi
+    terms = (program.radius, program.rho, program.chi_ratio)
+    sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r]
+    start = K * program.first
+    t, n_optimal = clock[TIME], clock[OPTIMAL]
+    b, c = -1, -1
+    for row in range(len(noise)):
+        # sample
+        if t < start:
+            arm = t % K
+        elif clock[NEXT] >= 0:
+            arm = clock[NEXT]
+            clock[NEXT] = -1
+        else:
+            arm = clock[PENDING]
+            clock[PENDING] = -1
+        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        t += 1
+        clock[TIME] = t
+        if t < start:
+            if t >= program.max_samples:
+                clock[STATUS] = OUT_OF_BUDGET
+                break
+            continue
+        # learn
+        if t == start:
+            if not _rescale(program, state, r):
+                clock[STATUS] = CONSTANT_OUTCOMES
+                break
+            for i in range(K):
+                _refresh_arm(
+                    i, counts, sums, ss, inverse, factor, terms, table_l, table_v, chi, x, l, v
+                )
+            n_optimal = 0
+            for i in range(K):
+                blocker[i] = _find_blocker(x, l, v, keep, eps, i, e)
+                optimal[i] = blocker[i] < 0
+                n_optimal += 1 if optimal[i] else 0
+                witness[i] = 1 if i == 0 else 0
+                index[i] = -math.inf
+                if not optimal[i]:
+                    index[i] = _upper_rare(x, l, v, drop, i, witness[i], zero)
+        else:
+            _refresh_arm(
+                arm, counts, sums, ss, inverse, factor, terms, table_l, table_v, chi, x, l, v
+            )
+            n_optimal += _review(
+                x, l, v, keep, drop, eps, zero, arm, optimal, blocker, index, witness, e
+            )
+        clock[OPTIMAL] = n_optimal
+        if clock[PENDING] >= 0:
+            continue
+        # decide: b is the argmax of the indices outside OPT, verified; c its contender
+        verified = -1
+        b = -1
+        while n_optimal < K:
+            b = _argmax(index)
+            if b == verified:
+                break
+            top, at, _, c = _scan_row(
+                x, l, v, keep, drop, eps, zero, b, index[b], witness[b], blocker[b], m, e
+            )
+            witness[b] = at
+            blocker[b] = c
+            verified = b
+            if top == index[b]:
+                break
+            index[b] = top
+        certain = b < 0 or index[b] < 0.0
+        # stop
+        running = 0
+        failed = False
+        for g in range(G):
+            if state.stopped[r, g]:
+                continue
+            goal = program.goal[g]
+            if goal == AT_MOST and n_optimal >= program.k[g]:
+                _recommend(program, state, r, g, True, m)
+            elif certain:
+                _recommend(program, state, r, g, False, m)
+            elif goal == COVER and not (failed and program.chain):
+                i = state.uncovered[r, g]
+                eps2 = state.eps2[r, g]
+                if optimal[i] or _covered(x, l, v, drop, zero, eps2, optimal, i):
+                    i = -1
+                    for j in range(K):
+                        if not optimal[j] and not _covered(x, l, v, drop, zero, eps2, optimal, j):
+                            i = j
+                            break
+                if i < 0:
+                    _recommend(program, state, r, g, False, m)
+                else:
+                    state.uncovered[r, g] = i
+                    failed = True
+                    running += 1
+            else:
+                running += 1
+        if running == 0:
+            clock[STATUS] = FINISHED
+            break
+        if t + (2 if program.both else 1) > program.max_samples:
+            clock[STATUS] = OUT_OF_BUDGET
+            break
+        if program.both:
+            clock[NEXT] = b
+            clock[PENDING] = c
+        else:
+            clock[NEXT] = b if counts[b] <= counts[c] else c
+
+
+@kernel
+def advance(program: Any, state: Any, runs: Any, noise: Any) -> None:
+    """Advance several runs: run runs[q] by noise[q], an array (samples, width)."""
+    for q in range(len(runs)):
+        _advance(program, state, runs[q], noise[q])

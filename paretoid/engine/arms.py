@@ -1,0 +1,173 @@
+"""What changes when one arm is sampled, and the bounds on one pair of arms. Private.
+
+Kernels shared by the engine (`_kernel`), the baselines and the textbook. They allocate nothing
+and, on the hot path, take arrays, never the whole `Program` or `State`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from paretoid.engine.cache import inlined, kernel, sqrt
+from paretoid.engine.program import (
+    BERNOULLI,
+    GAUSSIAN,
+    KAUFMANN_KOOLEN,
+    RESAMPLED,
+    UNKNOWN_SCALE,
+)
+
+
+@kernel
+def _arm_l(radius: Any, rho: Any, n: Any) -> Any:
+    """l(n) of one arm."""
+    if radius == KAUFMANN_KOOLEN:
+        return math.log(4.0 + math.log(n))
+    return math.log((n + rho) / rho)
+
+
+@kernel
+def _arm_v(radius: Any, rho: Any, chi: Any, chi_ratio: Any, n: Any) -> Any:
+    """v(n) of one arm with scale 1 (ss = 1 for UNKNOWN_SCALE)."""
+    if radius == KAUFMANN_KOOLEN:
+        return 4.0 / n
+    if radius == UNKNOWN_SCALE:
+        x = chi[int(n)] if n < len(chi) else n * chi_ratio
+        return (n + rho) / (n * n * x)
+    return (n + rho) / (n * n)
+
+
+@kernel
+def _fill_tables(
+    radius: Any, rho: Any, chi: Any, chi_ratio: Any, table_l: Any, table_v: Any
+) -> None:
+    """l(n) and v(n) for n = 1, 2, ...; index 0 is not used."""
+    for n in range(1, len(table_l)):
+        table_l[n] = _arm_l(radius, rho, float(n))
+        table_v[n] = _arm_v(radius, rho, chi, chi_ratio, float(n))
+
+
+@inlined
+def _observe(
+    kind: Any, location: Any, spread: Any, data: Any, starts: Any, arm: Any, noise: Any,
+    step: Any, counts: Any, sums: Any, ss: Any,
+) -> None:  # fmt: skip
+    """Draw one outcome of `arm` from row `step` of the noise; add it to counts, sums and ss."""
+    D = location.shape[1]
+    n = counts[arm] + 1
+    counts[arm] = n
+    row = 0
+    if kind == RESAMPLED:
+        size = starts[arm + 1] - starts[arm]
+        row = starts[arm] + min(int(noise[step, 0] * size), size - 1)
+    for d in range(D):
+        if kind == GAUSSIAN:
+            x = location[arm, d] + spread[arm, d] * noise[step, d]
+        elif kind == BERNOULLI:
+            x = spread[arm, d] if noise[step, d] < location[arm, d] else 0.0
+        else:
+            x = data[row, d]
+        old = sums[d, arm]
+        sums[d, arm] = old + x
+        if len(ss) > 0 and n > 1:
+            ss[d, arm] += (x - old / (n - 1)) * (x - (old + x) / n)
+
+
+@kernel
+def _pool_scale(counts: Any, ss: Any, inverse: Any) -> Any:
+    """Unknown scales, after the first samples: one over the pooled sd. False: constant outcomes."""
+    D, K = ss.shape
+    for d in range(D):
+        total, freedom = 0.0, 0.0
+        for i in range(K):
+            if ss[d, i] <= 0.0:
+                return False
+            total += ss[d, i]
+            freedom += float(counts[i] - 1)
+        inverse[d] = 1.0 / sqrt(total / freedom)
+    return True
+
+
+@kernel
+def _rescale(program: Any, state: Any, r: Any) -> Any:
+    """`_pool_scale` and eps in its units, once per run. False: constant outcomes."""
+    if program.radius != UNKNOWN_SCALE:
+        return True
+    if not _pool_scale(state.counts[r], state.ss[r], state.inverse[r]):
+        return False
+    for d in range(len(program.eps1)):
+        state.eps1[r, d] = program.eps1[d] * state.inverse[r, d]
+        for g in range(len(program.goal)):
+            state.eps2[r, g, d] = program.eps2[g, d] * state.inverse[r, d]
+    return True
+
+
+@inlined
+def _refresh_arm(
+    arm: Any, counts: Any, sums: Any, ss: Any, inverse: Any, factor: Any, terms: Any,
+    table_l: Any, table_v: Any, chi: Any, x: Any, l: Any, v: Any,
+) -> None:  # fmt: skip
+    """Mean, l and v of an arm after its count or sums changed; `terms` = radius, rho, ratio."""
+    D = len(x)
+    count = counts[arm]
+    n = float(count)
+    if count < len(table_l):
+        l[arm] = table_l[count]
+        unit = table_v[count]
+    else:
+        l[arm] = _arm_l(terms[0], terms[1], n)
+        unit = _arm_v(terms[0], terms[1], chi, terms[2], n)
+    for d in range(D):
+        x[d, arm] = sums[d, arm] / n * inverse[d]
+    if len(v) == 1 and len(ss) == 0:
+        v[0, arm] = unit * factor[arm, 0]
+        return
+    for d in range(D):
+        if len(ss) > 0:
+            v[d, arm] = ss[d, arm] * unit * (inverse[d] * inverse[d])
+        else:
+            v[d, arm] = factor[arm, d] * unit
+
+
+@inlined
+def _upper(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, credit: Any) -> Any:
+    """M+(i, j) - credit: the largest upper bound on mu_i - mu_j over objectives."""
+    D, wide = len(x), len(v) > 1
+    s = C + (l[i] + l[j])
+    best = -math.inf
+    if wide:
+        for d in range(D):
+            value = x[d, i] - x[d, j] - credit[d] + sqrt(s * (v[d, i] + v[d, j]))
+            if value > best:
+                best = value
+        return best
+    for d in range(D):
+        value = x[d, i] - x[d, j] - credit[d]
+        if value > best:
+            best = value
+    return best + sqrt(s * (v[0, i] + v[0, j]))
+
+
+@inlined
+def _lower(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, eps: Any) -> Any:
+    """max_d (L_ij^d + eps1^d)."""
+    D, wide = len(x), len(v) > 1
+    s = C + (l[i] + l[j])
+    best = -math.inf
+    if wide:
+        for d in range(D):
+            value = x[d, i] - x[d, j] + eps[d] - sqrt(s * (v[d, i] + v[d, j]))
+            if value > best:
+                best = value
+        return best
+    for d in range(D):
+        value = x[d, i] - x[d, j] + eps[d]
+        if value > best:
+            best = value
+    return best - sqrt(s * (v[0, i] + v[0, j]))
+
+
+# Called, not pasted, off the hot path: every paste costs a second of compilation.
+_upper_rare = kernel(_upper.py_func)  # type: ignore[attr-defined]
+_lower_rare = kernel(_lower.py_func)  # type: ignore[attr-defined]

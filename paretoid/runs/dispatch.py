@@ -1,0 +1,105 @@
+"""Tasks to an executor, the longest first; a task that pauses goes back into the queue."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from paretoid.runs.chunk import Checkpoint, Chunk
+from paretoid.runs.tiles import Tile, Work
+
+#: workers of an executor that does not say how many it has
+_MANY = 128
+
+Outcome = tuple[Chunk, ...] | Checkpoint | Exception
+
+
+@dataclass(frozen=True)
+class Task:
+    """A tile to compute: what a worker gets, where it goes on, and the seconds it may take."""
+
+    tile: Tile
+    work: Work
+    seconds: float
+    start: Checkpoint | None = None
+
+
+@contextmanager
+def executor_or_threads(executor: Any) -> Iterator[Executor]:
+    """The given executor, left open; or one thread per core, closed at the end."""
+    if isinstance(executor, Executor):
+        yield executor
+    elif executor is None:
+        pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    else:
+        raise ValueError(
+            f"executor={executor!r} must be a concurrent.futures.Executor or None; for Dask pass "
+            f"client.get_executor()."
+        )
+
+
+def workers_of(executor: Executor) -> int:
+    """How many tasks it runs at once, or a guess."""
+    client = getattr(executor, "_client", None)  # Dask's; it has no public name for it
+    if client is not None:
+        return max(1, int(sum(client.nthreads().values())))
+    return getattr(executor, "_max_workers", None) or _MANY
+
+
+def runs_here(executor: Executor) -> bool:
+    """Do its workers share this machine, and so its cache of compiled kernels?"""
+    return isinstance(executor, (ThreadPoolExecutor, ProcessPoolExecutor))
+
+
+def dispatch(tasks: Iterable[Task], executor: Executor) -> Iterator[tuple[Task, Outcome]]:
+    """Yield every task with its chunks, with the exception it raised, or with a pause.
+
+    After a pause the task goes on by itself; what is yielded is for the record. Two tasks per
+    worker are under way, so the order is decided late. Leaving early cancels what has not begun.
+    """
+    window = 2 * workers_of(executor)
+    waiting = [(-task.seconds, order, task) for order, task in enumerate(tasks)]
+    heapq.heapify(waiting)
+    order = len(waiting)
+    under_way: dict[Future[Any], Task] = {}
+    try:
+        while waiting or under_way:
+            while waiting and len(under_way) < window:
+                task = heapq.heappop(waiting)[2]
+                under_way[executor.submit(task.work, task.start)] = task
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                task = under_way.pop(future)
+                outcome: Outcome
+                try:
+                    outcome = future.result()
+                except BrokenExecutor:
+                    raise
+                except CancelledError:
+                    outcome = RuntimeError("the executor cancelled it")
+                except Exception as error:
+                    outcome = error
+                yield task, outcome
+                if isinstance(outcome, Checkpoint):
+                    order += 1
+                    heapq.heappush(waiting, (-task.seconds, order, replace(task, start=outcome)))
+    finally:
+        for future in under_way:
+            future.cancel()

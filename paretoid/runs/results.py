@@ -1,0 +1,182 @@
+"""From chunks to arrays to the Dataset of a campaign, in memory or read lazily from files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paretoid.goals import Goal
+from paretoid.runs.chunk import Checkpoint, Chunk
+from paretoid.runs.tiles import Tile
+from paretoid.theory.checks import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from paretoid.runs.campaign import Campaign
+
+INT = np.int64
+#: name: type, and whether there is one value per arm
+VARIABLES: dict[str, tuple[type, bool]] = {
+    "stopping_time": (INT, False),
+    "stopped": (np.bool_, False),
+    "answer": (np.bool_, True),
+    "correct": (np.bool_, False),
+    "pulls": (INT, True),
+}
+RUNS = ("instance", "radius", "delta", "goal", "replication")
+_SAMPLES = {"units": "samples"}
+
+#: results of a tile: (goals of its stream, instances, replications[, arms]) by name
+Arrays = dict[str, NDArray[Any]]
+
+
+def tile_arrays(campaign: Campaign, tile: Tile, chunks: tuple[Chunk, ...]) -> Arrays:
+    """The chunks of a tile, joined, with a verdict on each answer."""
+    instances = range(tile.first_instance, tile.last_instance)
+    arrays: Arrays = {}
+    for name in ("stopping_time", "stopped", "answer", "pulls"):
+        joined = np.concatenate([getattr(chunk, name) for chunk in chunks])
+        shaped = joined.reshape(len(instances), tile.last - tile.first, *joined.shape[1:])
+        arrays[name] = np.moveaxis(shaped, 2, 0)
+    correct = [
+        [
+            _correct(campaign.goals[g], answers, campaign.bandits[i].oriented)
+            for i, answers in zip(instances, arrays["answer"][position], strict=True)
+        ]
+        for position, g in enumerate(campaign.streams[tile.stream])
+    ]
+    arrays["correct"] = np.array(correct) & arrays["stopped"]
+    return arrays
+
+
+def _correct(goal: Goal, answers: BoolArray, means: FloatArray) -> BoolArray:
+    """(R,) is each answer right? Each different answer is judged once."""
+    different, which = np.unique(answers, axis=0, return_inverse=True)
+    return np.array([goal.is_correct(a, means) for a in different])[which.reshape(-1)]
+
+
+def shape_of(about: Mapping[str, Any], replications: int) -> dict[str, int]:
+    """Sizes of the dimensions of a campaign described by `about`."""
+    return {
+        "instance": len(about["instances"]),
+        "radius": len(about["radii"]),
+        "delta": len(about["deltas"]),
+        "goal": len(about["goals"]),
+        "replication": replications,
+        "arm": len(about["arms"]),
+    }
+
+
+class Memory:
+    """Results of a campaign without a store; `Store` keeps them on disk instead."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.about = campaign.describe()
+        sizes = shape_of(self.about, campaign.replications)
+        runs = tuple(sizes[dim] for dim in RUNS)
+        self.arrays: Arrays = {
+            name: np.zeros((*runs, sizes["arm"]) if arms else runs, dtype=dtype)
+            for name, (dtype, arms) in VARIABLES.items()
+        }
+        self.done: list[Tile] = []
+
+    how_to = "Without store= they are lost when this process ends; with one they are kept."
+
+    def tiles(self) -> list[Tile]:
+        """What it holds."""
+        return self.done
+
+    def checkpoints(self) -> dict[Tile, Checkpoint]:
+        """None survive."""
+        return {}
+
+    def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
+        """Nothing to keep: the task goes on in this process."""
+
+    def write(self, tile: Tile, arrays: Arrays) -> None:
+        """Keep the results of a tile."""
+        instances = slice(tile.first_instance, tile.last_instance)
+        for name, values in arrays.items():
+            for position, g in enumerate(self.campaign.streams[tile.stream]):
+                self.arrays[name][instances, tile.radius, tile.delta, g, tile.first : tile.last] = (
+                    values[position]
+                )
+        self.done.append(tile)
+
+    def dataset(self, *, partial: bool = False, without: Collection[str] = ()) -> xr.Dataset:
+        """Everything but dimensions `without`; with `partial` also what is `finished`."""
+        about, replications = self.about, self.campaign.replications
+        without = {*without, *(["instance"] if self.campaign.single else [])}
+        found = as_dataset(about, self.arrays, replications, without)
+        if partial:
+            done = finished(about, self.done, replications)
+            found["finished"] = found.stopped.copy(data=done.reshape(found.stopped.shape))
+        return found
+
+
+def finished(about: Mapping[str, Any], tiles: list[Tile], replications: int) -> BoolArray:
+    """(instance, radius, delta, goal, replication) which runs `tiles` hold."""
+    sizes = shape_of(about, replications)
+    mask = np.zeros([sizes[dim] for dim in RUNS], dtype=bool)
+    for tile in tiles:
+        for g in about["streams"][tile.stream]:
+            mask[
+                tile.first_instance : tile.last_instance, tile.radius, tile.delta, g,
+                tile.first : tile.last,
+            ] = True  # fmt: skip
+    return mask
+
+
+def as_dataset(
+    about: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    replications: int,
+    without: Collection[str] = (),
+) -> xr.Dataset:
+    """The Dataset of a campaign: `arrays` may be NumPy's, or read from files when needed.
+
+    `without` names dimensions, of size 1, that are left out with all that belongs to them;
+    building them first and dropping them then would double the time of a short `simulate`.
+    """
+    import xarray as xr
+
+    cases, table = about["instances"], ("instance", "arm", "objective")
+    given: dict[str, tuple[Any, ...]] = {
+        name: ((*RUNS, "arm") if arms else RUNS, arrays[name], _SAMPLES if dtype is INT else {})
+        for name, (dtype, arms) in VARIABLES.items()
+    }
+    coords: dict[str, tuple[Any, Any]] = {
+        "instance": ("instance", [case["label"] for case in cases]),
+        "radius": ("radius", about["radii"]),
+        "guarantee": ("radius", about["guarantees"]),
+        "delta": ("delta", about["deltas"]),
+        "goal": ("goal", about["labels"]),
+        "replication": ("replication", np.arange(replications)),
+        "arm": ("arm", about["arms"]),
+        "objective": ("objective", about["objectives"]),
+        "minimize": ("objective", [name in about["minimize"] for name in about["objectives"]]),
+    }
+    if "objective" not in without:
+        for name in ("means", "scale"):
+            given[name] = (table, np.array([case[name] for case in cases]))
+    variables = {}
+    for name, (dims, values, *units) in given.items():
+        gone = tuple(at for at, dim in enumerate(dims) if dim in without)
+        kept = tuple(dim for dim in dims if dim not in without)
+        variables[name] = (kept, values.squeeze(gone) if gone else values, *units)
+    return xr.Dataset(
+        variables,
+        coords={name: each for name, each in coords.items() if each[0] not in without},
+        attrs={
+            "seed": about["seed"],
+            "rule": about["rule"],
+            "outcomes": about["outcomes"],
+            "max_samples": -1 if about["max_samples"] is None else about["max_samples"],
+            "paretoid": about["paretoid"],
+        },
+    )

@@ -1,0 +1,117 @@
+"""The setting of a run, all that it depends on besides its seed, and the checks of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paretoid.bandits import Bandit
+from paretoid.engine.build import build_program, check_radius
+from paretoid.engine.program import Program
+from paretoid.goals import Cover, Goal, ParetoSet
+from paretoid.rules import APE, BestArmRule, Rule
+from paretoid.runs.feasibility import refuse_endless
+from paretoid.theory.checks import as_epsilon, check_count, check_delta
+from paretoid.theory.radii import Mixture, Radius
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that a stream depends on besides its seed; `goals` share one eps1."""
+
+    bandit: Bandit
+    goals: tuple[Goal, ...]
+    rule: Rule
+    radius: Radius
+    delta: float
+    max_samples: int | None
+
+    def program(self) -> Program:
+        """The numbers the kernels read."""
+        return build_program(
+            self.bandit, self.goals, self.rule, self.radius, self.delta, self.max_samples
+        )
+
+
+def streams_of(goals: Sequence[Goal], D: int) -> list[list[int]]:
+    """Positions of goals that share a stream: those with one eps1, covers by decreasing eps2."""
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for position, goal in enumerate(goals):
+        groups.setdefault(tuple(as_epsilon(goal.eps1, D)), []).append(position)
+
+    def slack(position: int) -> float:
+        goal = goals[position]
+        return -float(as_epsilon(goal.eps2, D).sum()) if isinstance(goal, Cover) else 0.0
+
+    return [sorted(group, key=slack) for group in groups.values()]
+
+
+def check_setting(
+    bandits: Sequence[Bandit],
+    goals: Any,
+    rule: Rule | None,
+    radius: Radius | None,
+    delta: float,
+    seed: int,
+    max_samples: int | None,
+) -> tuple[list[Goal], Rule, Radius, float, int, int | None]:
+    """The arguments of a run, checked and with defaults filled in."""
+    goal_list = as_goals(ParetoSet() if goals is None else goals, bandits[0])
+    rule = APE() if rule is None else rule
+    if not isinstance(rule, Rule):
+        raise ValueError(f"rule={rule!r} must be a sampling rule; try rule=APE().")
+    if radius is None:
+        radius = rule.default_radius if isinstance(rule, BestArmRule) else Mixture()
+    delta = check_delta(delta)
+    seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
+    if max_samples is not None:
+        max_samples = check_count(max_samples, name="max_samples", why="it is a budget per run.")
+    for each in bandits:
+        rule.check(each, goal_list, radius)
+        check_radius(radius, each, rule)
+        if max_samples is None:
+            refuse_endless(each, goal_list, radius, delta)
+    return goal_list, rule, radius, delta, seed, max_samples
+
+
+def _listed(given: Any, kind: type) -> list[Any]:
+    """One of `kind`, or what cannot be iterated, as a list of one; else its members."""
+    return [given] if isinstance(given, kind) or not isinstance(given, Iterable) else list(given)
+
+
+def as_bandits(bandit: Any) -> list[Bandit]:
+    """One or more bandits of the same shape, names, direction and kind of outcome."""
+    bandits = _listed(bandit, Bandit)
+    if not bandits or not all(isinstance(each, Bandit) for each in bandits):
+        raise ValueError(
+            f"bandit={bandit!r} must be a Bandit or a non-empty sequence of them, for instance "
+            f"GaussianBandit(means, scale) or load_instance('covboost')."
+        )
+    first = bandits[0]
+    for i, each in enumerate(bandits):
+        same = (each.arms, each.objectives, each.minimize, each.model)
+        if same != (first.arms, first.objectives, first.minimize, first.model):
+            raise ValueError(
+                f"bandit {i} differs from bandit 0 in arms, objectives, direction or kind of "
+                f"outcome; one Dataset holds one shape. Simulate them apart."
+            )
+    return bandits
+
+
+def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
+    """One or more different goals that fit `bandit`."""
+    goal_list = _listed(goals, Goal)
+    if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
+        raise ValueError(
+            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost: without a goal "
+            f"nothing could stop a run. Try goals=[ParetoSet()]."
+        )
+    if len(set(map(str, goal_list))) < len(goal_list):
+        raise ValueError(
+            f"goals repeats one of {', '.join(map(str, goal_list))}: results are looked up by "
+            f"goal, so each must be different."
+        )
+    for goal in goal_list:
+        goal.check(bandit.K, bandit.D)
+    return goal_list

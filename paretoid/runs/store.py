@@ -1,0 +1,434 @@
+"""A campaign on disk: one netCDF file per finished chunk, written once, and a manifest.
+
+DIR/campaign.json                 what is computed here, with versions and seed
+DIR/chunks/TILE-SHA256.nc         finished: its name says what it holds and the hash of its bytes
+DIR/checkpoints/TILE-SHA256.npz   a long chunk under way
+DIR/lock                          held by the process that writes
+
+Every file is written to a draft, flushed to the disk and renamed, so a name never stands for half
+a file; a file whose bytes do not have the hash in its name is damaged, and computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import platform
+import warnings
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paretoid.engine.cache import kernel_digest
+from paretoid.engine.program import State
+from paretoid.runs.chunk import Checkpoint
+from paretoid.runs.results import VARIABLES, Arrays
+from paretoid.runs.tiles import Tile
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from paretoid.runs.campaign import Campaign
+
+#: of the layout above; a reader refuses what is newer than itself
+FORMAT = 1
+_HASH = 32  # hexadecimal digits kept of SHA-256
+
+#: descriptors of the locks of this process
+_HELD: set[int] = set()
+
+
+def _let_go() -> None:
+    """In a forked worker: it may outlive a killed driver, and must not keep its stores locked."""
+    while _HELD:
+        os.close(_HELD.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+class Store:
+    """The directory of one campaign, held by this process until it is closed."""
+
+    def __init__(self, directory: Path, campaign: Campaign) -> None:
+        self.directory, self.campaign = directory, campaign
+        self._lock: int | None = None
+        self._kept: dict[Tile, Path] = {}  # checkpoints on disk
+
+    @classmethod
+    def attach(cls, directory: str | Path, campaign: Campaign) -> Store:
+        """The store in `directory`, new or continued; refused if it holds another campaign."""
+        self = cls(Path(directory), campaign)
+        try:
+            for folder in (self.chunks, self.paused):
+                folder.mkdir(parents=True, exist_ok=True)
+            self._acquire()
+        except OSError as error:
+            raise ValueError(
+                f"store={str(directory)!r} cannot be written: {error.strerror or error}. Choose a "
+                f"directory on a disk that you may write to."
+            ) from error
+        try:
+            self._agree()
+        except BaseException:
+            self.close()
+            raise
+        for draft in (*self.directory.glob("*.draft"), *self.directory.glob("*/*.draft")):
+            draft.unlink()  # of a writer that was killed; nobody else writes here now
+        return self
+
+    @property
+    def chunks(self) -> Path:
+        """Where finished chunks are."""
+        return self.directory / "chunks"
+
+    @property
+    def paused(self) -> Path:
+        """Where checkpoints are."""
+        return self.directory / "checkpoints"
+
+    @property
+    def how_to(self) -> str:
+        """How to go on after an interruption."""
+        return f"Finished runs are in {self.directory}; run the same campaign again to go on."
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock is not None:
+            _HELD.discard(self._lock)
+            os.close(self._lock)
+            self._lock = None
+
+    def _acquire(self) -> None:
+        """One writer at a time, where the system has file locks; a killed one lets go."""
+        self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        _HELD.add(self._lock)
+        try:
+            import fcntl
+        except ImportError:  # Windows: two writers waste time but do no harm
+            return
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise ValueError(
+                f"store={str(self.directory)!r} is in use: another process runs this campaign. "
+                f"Wait for it, or give this one a directory of its own."
+            ) from None
+
+    def _agree(self) -> None:
+        """Write the manifest of a new store; compare that of an old one."""
+        path = self.directory / "campaign.json"
+        asked = json.loads(json.dumps(self.campaign.describe()))
+        now = {
+            "format": FORMAT,
+            "campaign": asked,
+            "replications": self.campaign.replications,
+            "versions": versions(),
+            "kernels": kernel_digest(),
+        }
+        if path.exists():
+            old = read_manifest(self.directory)
+            found = differences(old["campaign"], asked)
+            if found:
+                raise ValueError(
+                    f"store={str(self.directory)!r} holds another campaign: "
+                    + "; ".join(f"{where} is {a} there, {b} here" for where, a, b in found[:5])
+                    + (f"; and {len(found) - 5} more" if len(found) > 5 else "")
+                    + ". Give this one a directory of its own."
+                )
+            if old["kernels"] != now["kernels"]:
+                warnings.warn(
+                    f"the engine has changed since {self.directory} was begun (paretoid "
+                    f"{old['versions']['paretoid']}): old and new runs may differ in the last bit.",
+                    stacklevel=4,
+                )
+            if old["replications"] >= self.campaign.replications:
+                return
+            now = {**old, "replications": self.campaign.replications}
+        elif any(self.chunks.iterdir()):
+            raise ValueError(
+                f"store={str(self.directory)!r} has chunks but no campaign.json, so nobody knows "
+                f"what they are. Restore the file, or use another directory."
+            )
+        text = json.dumps(now, indent=1)
+        self._write(path, text.encode())
+
+    def tiles(self) -> list[Tile]:
+        """Finished tiles; damaged files are removed with a warning, to be computed again."""
+        good = []
+        for tile, path in tiles_in(self.chunks).items():
+            if _verified(path) is None:
+                warnings.warn(
+                    f"{path} is damaged (its bytes do not have the hash in its name); its runs "
+                    f"are computed again.",
+                    stacklevel=2,
+                )
+                path.unlink()
+            else:
+                good.append(tile)
+        return good
+
+    def write(self, tile: Tile, arrays: Arrays) -> None:
+        """Keep a finished tile; from here on no crash can lose it."""
+        self._write(self.chunks / tile.name, _as_netcdf(self.campaign, tile, arrays), ".nc")
+        self._forget(tile)
+
+    def checkpoints(self) -> dict[Tile, Checkpoint]:
+        """Chunks that were under way; damaged ones are dropped and start again."""
+        found, finished = {}, set(tiles_in(self.chunks))
+        for tile, path in tiles_in(self.paused).items():
+            self._kept[tile] = path
+            data = None if tile in finished else _verified(path)
+            if data is None:
+                self._forget(tile)
+            else:
+                found[tile] = checkpoint_from(data)
+        return found
+
+    def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
+        """Keep where a long chunk is, in place of where it was."""
+        old = self._kept.get(tile)
+        self._kept[tile] = self._write(
+            self.paused / tile.name, checkpoint_bytes(checkpoint), ".npz"
+        )
+        if old is not None and old != self._kept[tile]:
+            old.unlink(missing_ok=True)
+
+    def _forget(self, tile: Tile) -> None:
+        if tile in self._kept:
+            self._kept.pop(tile).unlink(missing_ok=True)
+
+    def dataset(self, *, partial: bool = False) -> xr.Dataset:
+        """Results, read from the files when needed."""
+        from paretoid.runs.reading import open_part
+
+        return open_part(self.directory, self.campaign.replications, partial=partial)
+
+    def _write(self, path: Path, data: bytes, suffix: str = "") -> Path:
+        """Draft, flush to the disk, rename, flush the directory.
+
+        With a suffix the hash of its bytes becomes part of its name: `path`-HASH`suffix`.
+        """
+        if suffix:
+            path = path.with_name(f"{path.name}-{_digest(data)}{suffix}")
+        draft = path.with_name(f"{path.name}.draft")
+        try:
+            draft.write_bytes(data)
+            _sync(draft)
+            os.replace(draft, path)
+            with suppress(OSError):  # not every system can flush a directory
+                _sync(path.parent)
+        except OSError as error:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise OSError(
+                error.errno,
+                f"store={str(self.directory)!r} cannot be written ({error.strerror or error}). "
+                f"What was written before is valid; make room and run the same campaign again to "
+                f"go on",
+            ) from error
+        return path
+
+
+def versions() -> dict[str, str]:
+    """Of what computes the numbers."""
+    from importlib.metadata import version
+
+    from paretoid import __version__
+
+    others = {name: version(name) for name in ("numpy", "numba", "xarray")}
+    return {"paretoid": __version__, "python": platform.python_version(), **others}
+
+
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """campaign.json, checked."""
+    path = directory / "campaign.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        newer = int(found["format"]) > FORMAT
+        author = found["versions"]["paretoid"]
+        if not newer:  # all that readers rely on
+            _ = found["campaign"]["streams"], int(found["replications"]), found["kernels"]
+    except FileNotFoundError:
+        raise ValueError(
+            f"{str(directory)!r} is no campaign: it has no campaign.json. Pass the directory that "
+            f"was given as store=."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}. Restore it from a copy.") from error
+    if newer:
+        raise ValueError(
+            f"{str(directory)!r} was written by paretoid {author} in format {found['format']}; "
+            f"this version knows formats up to {FORMAT}. Upgrade paretoid to read it."
+        )
+    return dict(found)
+
+
+def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str]]:
+    """Where two configurations differ: (place, old, new), without the version that wrote them.
+
+    >>> differences({"seed": 1, "deltas": [0.1]}, {"seed": 2, "deltas": [0.1, 0.2]})
+    [('seed', '1', '2'), ('deltas', '[0.1]', '[0.1, 0.2]')]
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        keys = [key for key in {**old, **new} if key != "paretoid"]
+        pairs = [
+            (f"{where}.{key}".lstrip("."), old.get(key, "nothing"), new.get(key, "nothing"))
+            for key in keys
+        ]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new) and old != new:
+        pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(old, new, strict=True))]
+    else:
+        return [] if old == new else [(where, _short(old), _short(new))]
+    return [found for place, a, b in pairs for found in differences(a, b, place)]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def tiles_in(folder: Path) -> dict[Tile, Path]:
+    """Tiles and their files, by name alone."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        tile = Tile.parse(path.stem[: -_HASH - 1])
+        if tile is not None and path.suffix in (".nc", ".npz"):
+            found[tile] = path
+    return found
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_HASH]
+
+
+def _verified(path: Path) -> bytes | None:
+    """The bytes of a file, or None if they do not have the hash in its name."""
+    data = path.read_bytes()
+    return data if path.stem.endswith(f"-{_digest(data)}") else None
+
+
+def read_variable(path: Path, name: str) -> NDArray[Any]:
+    """One variable of a finished tile."""
+    import h5py
+
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        raise _damaged(path) from None
+    _check(path, now.st_mtime_ns, now.st_size)
+    with h5py.File(path, "r", locking=False) as file:
+        return np.asarray(file[name][...].astype(VARIABLES[name][0]))
+
+
+@lru_cache(maxsize=1 << 16)
+def _check(path: Path, changed: int, size: int) -> None:
+    """Raise if a chunk is not what its name says; checked again only when it has changed."""
+    if _verified(path) is None:
+        raise _damaged(path)
+
+
+def _damaged(path: Path) -> ValueError:
+    return ValueError(
+        f"{path} is missing or damaged. Run the campaign again with this store: what is missing "
+        f"is computed again, with the same numbers."
+    )
+
+
+def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:
+    """A tile as a netCDF file that explains itself.
+
+    Made in memory: the HDF5 library does not survive a disk that is full (it crashes when the
+    process ends).
+    """
+    import h5netcdf
+    import h5py
+
+    from paretoid import __version__
+
+    labels = campaign.labels[tile.first_instance : tile.last_instance]
+    coords: dict[str, Any] = {
+        "goal": [str(campaign.goals[g]) for g in campaign.streams[tile.stream]],
+        "instance": np.array(labels) if isinstance(labels[0], int) else labels,
+        "replication": np.arange(tile.first, tile.last),
+        "arm": list(campaign.bandits[0].arms),
+    }
+    buffer = io.BytesIO()
+    with h5netcdf.File(buffer, "w") as file:
+        file.dimensions = {name: len(values) for name, values in coords.items()}
+        for name, values in coords.items():
+            kind = h5py.string_dtype() if isinstance(values, list) else np.int64
+            file.create_variable(name, (name,), kind, data=np.array(values, dtype=kind))
+        for name, (dtype, arms) in VARIABLES.items():
+            dims = ("goal", "instance", "replication", *(["arm"] if arms else []))
+            flag = dtype is np.bool_  # netCDF has no booleans; xarray reads these as such
+            data: NDArray[Any] = arrays[name].astype(np.int8 if flag else dtype)
+            variable = file.create_variable(name, dims, data.dtype, data=data)
+            if flag:
+                variable.attrs["dtype"] = "bool"
+        radius = campaign.radii[tile.radius]
+        file.attrs.update(
+            radius=repr(radius),
+            delta=campaign.deltas[tile.delta],
+            rule=repr(campaign.rule),
+            seed=campaign.seed,
+            guarantee=radius.guarantee,
+            paretoid=__version__,
+        )
+    return buffer.getvalue()
+
+
+def checkpoint_bytes(checkpoint: Checkpoint) -> bytes:
+    """A checkpoint as an .npz file: plain arrays, no pickles."""
+    states = [stream.bit_generator.state for stream in checkpoint.streams]
+    words = [[*s["state"]["state"], s["has_uint32"], s["uinteger"]] for s in states]
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        allow_pickle=False,
+        running=checkpoint.running,
+        block=checkpoint.block,
+        streams=np.array(words, dtype=np.uint64),
+        **{f"state_{name}": array for name, array in checkpoint.state._asdict().items()},
+    )
+    return buffer.getvalue()
+
+
+def checkpoint_from(data: bytes) -> Checkpoint:
+    """The inverse of `checkpoint_bytes`."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        streams = []
+        for words in file["streams"]:
+            bits = np.random.SFC64()
+            bits.state = {
+                "bit_generator": "SFC64",
+                "state": {"state": words[:4]},
+                "has_uint32": int(words[4]),
+                "uinteger": int(words[5]),
+            }
+            streams.append(np.random.Generator(bits))
+        state = State(**{name: file[f"state_{name}"] for name in State._fields})
+        return Checkpoint(state, file["running"], tuple(streams), int(file["block"]))
+
+
+def _sync(path: Path) -> None:
+    """Flush a file, or the names in a directory, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
