@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import paretoid as pt
-from paretoid.cli import terminal
+from paretoid.cli.terminal import as_json, table
 from paretoid.cli.app import app
 
 COMMANDS = [
@@ -301,13 +301,13 @@ def test_a_narrow_terminal_cuts_no_number_and_no_colour_means_none():
 def test_tables_too_wide_for_the_terminal_become_lists(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     heads = ["arm", "first number", "second number", "third"]
-    assert terminal.table(heads, [["A", "123,456,789.00", "123,456,789", ""]]).splitlines() == [
+    assert table(heads, [["A", "123,456,789.00", "123,456,789", ""]]).splitlines() == [
         "A",
         "  first number   123,456,789.00",
         "  second number  123,456,789",
     ]
     monkeypatch.delenv("COLUMNS")
-    wide = terminal.table(
+    wide = table(
         heads, [["A" * 300, "1", "2", "[bold]3[/]"]]
     )  # piped: as wide as it takes
     assert wide.splitlines()[1].split() == ["A" * 300, "1", "2", "[bold]3[/]"]
@@ -325,7 +325,7 @@ def test_json_has_no_nan_and_no_infinity():
     import numpy as np
 
     data = {"a": [np.float64("nan"), -np.inf, 1], "b": np.array([[True]]), "c": Path("x"), 3: "é"}
-    assert terminal.as_json(data).encode().decode() == json.dumps(
+    assert as_json(data).encode().decode() == json.dumps(
         {"a": [None, None, 1], "b": [[True]], "c": "x", "3": "é"}, indent=2, ensure_ascii=False
     )
 
