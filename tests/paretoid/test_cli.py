@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import paretoid as pt
-from paretoid.cli.terminal import as_json, table
 from paretoid.cli.app import app
+from paretoid.cli.terminal import as_json, table
 
 COMMANDS = [
     "plan", "fit", "simulate", "report", "bounds", "datasets", "certify", "reproduce", "version",
