@@ -22,9 +22,11 @@ from paretoid.theory.inversion import (
 from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
 from paretoid.theory.radii import (
     KaufmannKoolen,
+    LUCB1Like,
     Mixture,
     PairwiseRadius,
     Radius,
+    RoleTerms,
     SingleArm,
     UnknownScale,
     chi,
@@ -39,7 +41,8 @@ from paretoid.theory.upper_bounds import (
 )
 
 __all__ = [
-    "K1", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius", "Radius",
+    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius",
+    "Radius", "RoleTerms",
     "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",
     "Bound", "best_arm_bound", "best_arm_lower_bound", "cover_bound", "expected_samples_lucb1",

@@ -21,7 +21,7 @@ from paretoid.theory.bound import Bound
 from paretoid.theory.calibration import K1, claim_counts
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_count, check_delta
 from paretoid.theory.gaps import combined_gaps
-from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, SingleArm, UnknownScale
+from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, PairwiseRadius, UnknownScale
 from paretoid.theory.units import in_scale_units
 
 #: Counts beyond this are reported as inf: no experiment has so many samples.
@@ -129,6 +129,7 @@ def _event(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float,
     """(proved probability, sentence) of the event that all lower and all upper intervals hold."""
     if radius.guarantee != "proved":
         return 0.0, f"if all intervals hold; {radius} is heuristic, so nothing says how often"
+    assert isinstance(radius, (Mixture, KaufmannKoolen))
     keep, drop = claim_counts(K, D, radius.union)
     # The narrower of the two intervals implies the wider, so each pair and objective counts once.
     factor = K1(K, D) / min(keep, drop)
@@ -173,11 +174,20 @@ def _as_gaps(gap: Any) -> FloatArray:
     return gaps
 
 
+def has_sample_bound(radius: Any) -> bool:
+    """True: the sharp bound is proved for this radius.
+
+    >>> has_sample_bound(Mixture()), has_sample_bound(UnknownScale())
+    (True, False)
+    """
+    return type(radius) in (Mixture, KaufmannKoolen)
+
+
 def check_invertible(radius: Any) -> None:
     """Refuse a radius that depends on more than the counts of two arms."""
-    if isinstance(radius, (Mixture, KaufmannKoolen)):
+    if has_sample_bound(radius):
         return
-    if isinstance(radius, SingleArm):
+    if isinstance(radius, LUCB1Like):
         why = (
             "its width grows with the total number of samples, so no count per arm inverts it. "
             "Use theory.expected_samples_lucb1"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.theory.checks import FloatArray, check_delta, check_positive
-from paretoid.theory.radii import Radius, _counts
+from paretoid.theory.radii.base import Radius, as_counts
 
 
 class ArmRadius(Radius):
@@ -93,7 +93,7 @@ class ArmMixture(ArmRadius):
 
     def arm_terms(self, counts: Any) -> tuple[FloatArray, FloatArray]:
         """l(n) = log((n + rho)/rho), v(n) = (n + rho)/n^2."""
-        n = _counts(counts)
+        n = as_counts(counts)
         return np.log((n + self.rho) / self.rho), (n + self.rho) / (n * n)
 
 
@@ -129,7 +129,7 @@ class IteratedLogarithm(ArmRadius):
 
     def arm_terms(self, counts: Any) -> tuple[FloatArray, FloatArray]:
         """l(n) = 3 log(1 + log n) = 3 log log(e n), v(n) = 1/n."""
-        n = _counts(counts)
+        n = as_counts(counts)
         return 3 * np.log(1 + np.log(n)), 1 / n
 
 

@@ -101,7 +101,7 @@ def as_dataset(explorer: Explorer) -> xr.Dataset:
         attrs={
             "design": json.dumps(design.to_dict()),
             "answers": json.dumps(explorer.answers),
-            "guarantee": design.radius.guarantee,
+            "guarantee": design.guarantee,
             "head": explorer.head,
             "paretoid": __version__,
         },

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from paretoid.explorer.design import Design
-from paretoid.explorer.inference import Picture
-from paretoid.explorer.policy import Standing
-from paretoid.explorer.state import State
+from paretoid.explorer.state import TrialState
 from paretoid.theory.checks import FloatArray, IntArray
+from paretoid.view import Standing, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,29 +169,27 @@ def _plain(values: FloatArray) -> Any:
     return [_plain(row) for row in values]
 
 
-def bounds(
-    design: Design, view: Picture | None, divisor: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
+def bounds(design: Design, view: View | None) -> tuple[FloatArray, FloatArray]:
     """(lower, upper), (K, K, D), in the user's direction and units."""
     K, D = design.K, design.D
-    if view is None or divisor is None:
+    if view is None:
         return np.full((K, K, D), -np.inf), np.full((K, K, D), np.inf)
-    low, high = (view.mean - view.keep) * divisor, (view.mean + view.drop) * divisor
+    low, high = view.lower, view.upper
     flip = design.sign < 0
     return np.where(flip, -high, low), np.where(flip, -low, high)
 
 
-def verdicts(view: Picture | None, standing: Standing) -> tuple[set[int], dict[int, int]]:
+def verdicts(view: View | None, standing: Standing) -> tuple[set[int], dict[int, int]]:
     """(arms certainly optimal, arms certainly dominated and by whom), now or settled before."""
     inside, by = set(standing.accepted), dict(standing.dropped)
     if view is not None:
-        inside |= set(np.flatnonzero(view.OPT).tolist())
+        inside |= set(np.flatnonzero(view.optimal).tolist())
         shown = view.M_upper.argmin(axis=1)
-        by = {int(i): int(shown[i]) for i in np.flatnonzero(view.g > 0)} | by
+        by = {int(i): int(shown[i]) for i in np.flatnonzero(view.dominated)} | by
     return inside, by
 
 
-def rivals(view: Picture | None, standing: Standing, undecided: Iterable[int]) -> dict[int, int]:
+def rivals(view: View | None, standing: Standing, undecided: Iterable[int]) -> dict[int, int]:
     """Undecided arm to the one, not dropped, whose lower bound keeps it out of OPT by most."""
     if view is None:
         return {}
@@ -201,7 +198,7 @@ def rivals(view: Picture | None, standing: Standing, undecided: Iterable[int]) -
     return {i: int(np.argmin(blocking[i])) for i in undecided}
 
 
-def waiting(state: State) -> tuple[Waiting, ...]:
+def waiting(state: TrialState) -> tuple[Waiting, ...]:
     """Allocations with outcomes still to come, oldest first."""
     missing: dict[int, list[str]] = {}
     for d, column in enumerate(state.values):
@@ -214,7 +211,7 @@ def waiting(state: State) -> tuple[Waiting, ...]:
     )
 
 
-def held(state: State) -> dict[str, tuple[int, int | str]]:
+def held(state: TrialState) -> dict[str, tuple[int, int | str]]:
     """Objective to outcomes beyond its beginning and the allocation that holds them up."""
     result = {}
     for d, column in enumerate(state.values):
@@ -225,9 +222,9 @@ def held(state: State) -> dict[str, tuple[int, int | str]]:
     return result
 
 
-def notes(state: State) -> tuple[str, ...]:
+def notes(state: TrialState) -> tuple[str, ...]:
     """What the investigator should know: constant outcomes, corrections after an answer."""
-    design, data = state.design, state.data()
+    design, data = state.design, state.outcomes()
     said = []
     if not design.given_scale:
         for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0)):

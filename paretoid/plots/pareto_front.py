@@ -155,7 +155,7 @@ def _of_run(run: Run) -> Arms:
 
 def _of_explorer(explorer: Explorer) -> Arms:
     design, status = explorer.design, explorer.status()
-    data = explorer._fresh().data()
+    data = explorer._fresh().outcomes()
     half = half_widths(data.counts, design.bandit.scale, data.ss, design.radius, design.delta)
     marked = np.array([arm in status.optimal for arm in design.arms])
     words = ("certainly optimal", "undecided or dominated")

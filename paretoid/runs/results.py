@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoid.goals import Goal
+from paretoid.registry import is_ours
 from paretoid.runs.chunk import Checkpoint, Chunk
 from paretoid.runs.tiles import Tile
 from paretoid.theory.checks import BoolArray, FloatArray
@@ -54,9 +55,18 @@ def tile_arrays(campaign: Campaign, tile: Tile, chunks: tuple[Chunk, ...]) -> Ar
 
 
 def _correct(goal: Goal, answers: BoolArray, means: FloatArray) -> BoolArray:
-    """(R,) is each answer right? Each different answer is judged once."""
+    """(R,) is each answer right? Each different answer is judged once, by others' goals twice."""
     different, which = np.unique(answers, axis=0, return_inverse=True)
-    return np.array([goal.is_correct(a, means) for a in different])[which.reshape(-1)]
+    verdicts = [goal.is_correct(answer, means) for answer in different]
+    if not is_ours(goal):
+        for answer, verdict in zip(different, verdicts, strict=True):
+            again = goal.is_correct(answer, means)
+            if type(verdict) not in (bool, np.bool_) or again != verdict:
+                raise ValueError(
+                    f"{type(goal).__name__}.is_correct says {verdict!r} and then {again!r} of the "
+                    f"same answer and means; it must say True or False, always the same."
+                )
+    return np.array(verdicts, dtype=np.bool_)[which.reshape(-1)]
 
 
 def shape_of(about: Mapping[str, Any], replications: int) -> dict[str, int]:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoid.engine.cache import kernel_digest
-from paretoid.engine.program import State
+from paretoid.engine.program import EngineState
 from paretoid.runs.chunk import Checkpoint
 from paretoid.runs.results import VARIABLES, Arrays
 from paretoid.runs.tiles import Tile
@@ -421,7 +421,7 @@ def checkpoint_from(data: bytes) -> Checkpoint:
                 "uinteger": int(words[5]),
             }
             streams.append(np.random.Generator(bits))
-        state = State(**{name: file[f"state_{name}"] for name in State._fields})
+        state = EngineState(**{name: file[f"state_{name}"] for name in EngineState._fields})
         return Checkpoint(state, file["running"], tuple(streams), int(file["block"]))
 
 

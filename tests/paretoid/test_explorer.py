@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from paretoid.explorer.inference import Data, Inference
+from paretoid.explorer.policy import Standing, policy_of
 
 import paretoid as pt
 from paretoid.explorer import LedgerError, session
 from paretoid.explorer.choice import choose, expected_samples
 from paretoid.explorer.design import Design
-from paretoid.explorer.inference import Data, Inference
-from paretoid.explorer.policy import Standing, policy_of
 
 ROOT = Path(pt.__file__).parents[1]
 ARMS, OBJECTIVES = ["A", "B", "C"], ["gain", "harm"]
@@ -387,7 +387,7 @@ def test_other_bad_calls_are_refused_in_words():
         ({"rule": "APE"}, "must be one of APE, UniformElimination"),
         ({"rule": pt.LUCB(), "scale": 1.0}, "has 2 objectives"),
         ({"rule": pt.UGapEc(), "objectives": ["x"]}, "none of those is proved for an unknown"),
-        ({"rule": pt.RoundRobin(), "scale": 1.0, "radius": pt.SingleArm()}, "widens with the"),
+        ({"rule": pt.RoundRobin(), "scale": 1.0, "radius": pt.LUCB1Like()}, "widens with the"),
         ({"rule": pt.UniformElimination(), "goal": pt.Cover(eps2=0.1)}, "cannot stop for Cover"),
         ({"radius": pt.ArmMixture(), "scale": 1.0}, "these bound differences of"),
         ({"seed": -1}, "seed=-1"),

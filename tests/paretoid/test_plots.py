@@ -409,7 +409,7 @@ def test_names_are_written_as_they_stand():
 
 
 @pytest.mark.parametrize(
-    "radius", [pt.Mixture(), pt.KaufmannKoolen(), pt.SingleArm(), pt.UnknownScale()]
+    "radius", [pt.Mixture(), pt.KaufmannKoolen(), pt.LUCB1Like(), pt.UnknownScale()]
 )
 def test_intervals_are_those_the_run_decided_with(radius):
     """min_j M+(b_t, j), which the textbook engine recorded, from the drawn upper bounds."""

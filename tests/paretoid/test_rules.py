@@ -140,8 +140,8 @@ def test_relabelling_the_arms_relabels_the_run(rule, D, goals, data):
     ("arguments", "words"),
     [
         ({"rule": pt.UniformElimination(), "goals": COVER}, "cannot stop for Cover"),
-        ({"rule": pt.UniformElimination(), "radius": pt.SingleArm()}, "samples of all arms"),
-        ({"rule": pt.RoundRobin(), "radius": pt.SingleArm()}, "samples of all arms"),
+        ({"rule": pt.UniformElimination(), "radius": pt.LUCB1Like()}, "samples of all arms"),
+        ({"rule": pt.RoundRobin(), "radius": pt.LUCB1Like()}, "samples of all arms"),
         ({"rule": pt.RoundRobin(), "radius": ArmMixture()}, "must be one of Mixture"),
         ({"rule": pt.APE(), "radius": ArmMixture()}, "must be one of Mixture"),
         ({"rule": pt.LUCB()}, "has 2 objectives"),

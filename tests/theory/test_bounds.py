@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paretoid import theory
-from paretoid.theory import KaufmannKoolen, Mixture, SingleArm, UnknownScale
+from paretoid.theory import KaufmannKoolen, LUCB1Like, Mixture, UnknownScale
 
 THREE = np.array([[2.0, 0.0], [0.0, 2.0], [1.5, -0.5]])  # gaps 0.5, 2, 0.5; omega 0.5, 2, -0.5
 TIED = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
@@ -198,7 +198,7 @@ def test_the_result_says_what_claims_do_to_its_probability():
 
 def test_radii_that_depend_on_more_than_the_count_are_refused_with_a_reason():
     with pytest.raises(ValueError, match="total number of samples"):
-        theory.samples_to_separate(1.0, SingleArm(), 2, 1, 0.1)
+        theory.samples_to_separate(1.0, LUCB1Like(), 2, 1, 0.1)
     with pytest.raises(ValueError, match="variances"):
         theory.sample_bound(THREE, 0.1, UnknownScale())
     with pytest.raises(ValueError, match="Mixture and KaufmannKoolen"):

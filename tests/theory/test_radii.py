@@ -14,9 +14,9 @@ from paretoid.theory.calibration import levels
 from paretoid.theory.radii import (
     CHI_EXACT,
     KaufmannKoolen,
+    LUCB1Like,
     Mixture,
     PairwiseRadius,
-    SingleArm,
     UnknownScale,
     chi,
 )
@@ -59,7 +59,7 @@ def test_kaufmann_koolen_by_hand():
 
 def test_single_arm_by_hand():
     # 5 K D t^4/(2 delta) with K = 4, D = 1, t = 2, delta = 0.1: 5 * 4 * 16/0.2 = 1600
-    radius = SingleArm()
+    radius = LUCB1Like()
     assert float(radius.growth(2, 4, 1, 0.1)) == pytest.approx(math.log(1600))
     assert float(radius.half_width(2, 8, 2, 4, 1, 0.1)) == pytest.approx(
         math.sqrt(math.log(1600)) * (1 + 0.5)
@@ -98,7 +98,7 @@ def test_first_counts_of_the_others_are_one():
 def test_guarantees_are_declared():
     assert [r.guarantee for r in PAIRWISE] == ["proved"] * 3 + ["heuristic", "proved", "heuristic"]
     assert KaufmannKoolen("approximate").guarantee == "heuristic"
-    assert SingleArm().guarantee == "proved"
+    assert LUCB1Like().guarantee == "proved"
     assert not UnknownScale.needs_scale
     assert Mixture.needs_scale
 
@@ -199,8 +199,8 @@ def test_tuned_wants_one_target(arguments):
         (lambda: chi(0, 1.0), "at least 1"),
         (lambda: chi(10, 1.0, a=-1.0), "a=-1.0"),
         (lambda: UnknownScale(a=1e10).first_count(20, 3, 0.1), "too narrow"),
-        (lambda: SingleArm().constant(1, 1, 0.1), "K=1"),
-        (lambda: SingleArm().half_width(0, 1, 1, 2, 1, 0.1), "at least 1"),
+        (lambda: LUCB1Like().constant(1, 1, 0.1), "K=1"),
+        (lambda: LUCB1Like().half_width(0, 1, 1, 2, 1, 0.1), "at least 1"),
     ],
 )
 def test_bad_parameters_are_refused_by_name(make, message):
@@ -342,5 +342,5 @@ def test_intervals_need_the_prefix_of_allocations_when_outcomes_are_late():
 
 
 def test_the_package_exports_the_radii():
-    for name in ("KaufmannKoolen", "Mixture", "SingleArm", "UnknownScale", "chi"):
+    for name in ("KaufmannKoolen", "Mixture", "LUCB1Like", "UnknownScale", "chi"):
         assert name in theory.__all__

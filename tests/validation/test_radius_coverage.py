@@ -22,7 +22,7 @@ SMALL = {"replications": 300, "horizon": 300}
         (pt.Mixture(union="pairs"), {"means": FRONT}),
         (pt.KaufmannKoolen(), {}),
         (pt.KaufmannKoolen(union="claims"), {"means": FRONT}),
-        (pt.SingleArm(), {}),
+        (pt.LUCB1Like(), {}),
         (pt.UnknownScale(), {"scale": [[1.0], [100.0]]}),
         (pt.UnknownScale(), {"means": FRONT, "scale": UNEQUAL}),
     ],

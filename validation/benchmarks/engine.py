@@ -25,9 +25,9 @@ import numpy as np
 
 import paretoid as pt
 from paretoid.engine import program as P
-from paretoid.engine.build import build_program
-from paretoid.runs.chunk import generator
+from paretoid.runs.chunk import Engine, generator
 from paretoid.runs.feasibility import refuse_endless
+from paretoid.runs.setting import Setting
 
 #: K, D, rounds of the engine, rounds of the textbook, promised ratio
 SIZES = [
@@ -42,12 +42,14 @@ MEMORY_CEILING = 200  # MB over the import, one run with K = 1000, D = 10
 
 def seconds_per_round(K: int, D: int, rounds: int, engine: bool, seed: int) -> float:
     """Wall time of a round after the first K, noise included; the kernel is compiled already."""
-    from paretoid.engine import ape, yardstick
+    from paretoid.engine import yardstick
 
     means = np.random.default_rng(seed).random((K, D))
     bandit = pt.BernoulliBandit(means)
-    program = build_program(bandit, [pt.ParetoSet()], pt.APE(), pt.Mixture(), 0.1, K + rounds)
-    state = P.new_state(program, 1)
+    setting = Setting(bandit, (pt.ParetoSet(),), pt.APE(), pt.Mixture(), 0.1, K + rounds)
+    fast = Engine(setting)
+    state = P.new_state(fast.program, 1)
+    formula = yardstick.formula_of(setting.radius, K, D, setting.delta)
     work = yardstick.workspace(K, D)
     nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
     stream = generator(seed, (0,))
@@ -56,9 +58,9 @@ def seconds_per_round(K: int, D: int, rounds: int, engine: bool, seed: int) -> f
         noise = np.empty((1, size, D))
         bandit.fill(stream, noise[0])
         if engine:
-            ape.advance(program, state, np.zeros(1, dtype=np.int64), noise)
+            fast.advance(state, np.zeros(1, dtype=np.int64), noise)
         else:
-            yardstick.advance(program, state, 0, noise[0], *nothing, work)
+            yardstick.advance(fast.program, formula, state, 0, noise[0], *nothing, work)
 
     advance(K)
     start = time.perf_counter()
