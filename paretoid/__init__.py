@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paretoid import estimation, plots, theory, validation
+    from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet
@@ -49,7 +49,7 @@ _NAMES = {
     "view": "View",
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
-_MODULES = ("estimation", "plots", "theory", "validation")
+_MODULES = ("estimation", "plots", "theory", "validation", "view")
 
 __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
@@ -58,7 +58,7 @@ __all__ = [
     "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
     "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View", "estimation",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
-    "validation", "write_instance",
+    "validation", "view", "write_instance",
 ]  # fmt: skip
 
 # In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links

@@ -19,6 +19,7 @@ import numpy as np
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+from paretoid.theory.checks import check_choice
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
@@ -105,8 +106,9 @@ def radius_of(spec: str) -> Radius | None:
 
 
 def _printed(spec: str, what: str) -> Any:
-    if not spec.endswith(")"):  # a bare name says nothing of its arguments
-        return None
+    name = spec.partition("(")[0]
+    if not spec.endswith(")") or name not in {**_KINDS[what], **ALIASES}:
+        return None  # a bare name says nothing of its arguments
     try:
         return parse(spec, what)
     except (ValueError, TypeError):
@@ -196,11 +198,14 @@ def type_of(name: str, what: str) -> type[Any]:
     'KaufmannKoolen'
     """
     kinds = _KINDS[what]
-    if ":" in name:
-        return _imported(name, what)
     flat = {_flat(known): known for known in kinds} | {
         _flat(old): new for old, new in ALIASES.items() if new in kinds
     }
+    module, colon, rest = name.partition(":")
+    if colon:
+        if _flat(module) in flat:
+            raise ValueError(f"{what} {name!r}: {rest!r} must be key=value.")
+        return _imported(name, what)
     if _flat(name) not in flat:
         near = get_close_matches(_flat(name), flat, n=1, cutoff=0.5)
         hint = f" Did you mean {flat[near[0]]}?" if near else ""
@@ -266,8 +271,11 @@ def from_dict(table: Any, what: str) -> Any:
         raise ValueError(
             f"the {what} must be a table with a kind, one of {', '.join(_KINDS[what])}."
         )
+    kind = table["kind"]
+    if ":" not in kind and kind not in ALIASES:  # what is written in files is exact
+        check_choice(kind, tuple(_KINDS[what]), name="kind", why=f"it is the kind of the {what}.")
     given = {key: _restored(value) for key, value in table.items() if key != "kind"}
-    return make(table["kind"], given, what)
+    return make(kind, given, what)
 
 
 def _plain(value: Any) -> Any:

@@ -59,8 +59,8 @@ def methods(kind):
             found = found.fget
         elif isinstance(found, (classmethod, staticmethod)):
             found = found.__func__
-        if name.startswith("_") or not inspect.isfunction(found):
-            continue
+        if name.startswith(("_", "test_")) or not inspect.isfunction(found):
+            continue  # the tests of `validation.conformance` are shown as a whole
         if found.__module__.startswith("paretoid."):
             yield name, found
 

@@ -80,7 +80,8 @@ class ArmMixture(ArmRadius):
     rho: float = 30.0
 
     def __post_init__(self) -> None:
-        check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        rho = check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        object.__setattr__(self, "rho", rho)
 
     @property
     def guarantee(self) -> str:

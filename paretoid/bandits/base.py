@@ -39,6 +39,11 @@ class Law(NamedTuple):
     spread    (K, D)
     data      (rows, D) table: row starts[arm] + floor(noise * size) of the arm's rows
     starts    (K + 1,) where each arm's rows begin
+
+    >>> from paretoid import BernoulliBandit
+    >>> law = BernoulliBandit([[0.2], [0.7]], minimize=["objective 0"]).law()
+    >>> law.kind, law.location.ravel(), law.spread.ravel()
+    ('threshold', array([0.2, 0.7]), array([-1., -1.]))
     """
 
     kind: str
@@ -92,6 +97,7 @@ class Bandit:
     minimize    objectives where less is better
     oriented    (K, D) means with minimised objectives negated: larger is better
 
+    >>> from paretoid import GaussianBandit
     >>> bandit = GaussianBandit(
     ...     [[1.0, 3.0], [0.0, 2.0]], scale=[1.0, 0.5], arms=["A", "B"],
     ...     objectives=["benefit", "harm"], minimize=["harm"],
@@ -125,6 +131,9 @@ class Bandit:
     >>> runs = pt.simulate(mine, replications=2, seed=1)
     >>> bool(runs.correct.all())
     True
+
+    >>> mine.draws_singly, mine.compiled_law, mine.draw(np.random.default_rng(1), 0).shape
+    (True, None, (2,))
 
     That runs in the readable loop. One that writes `fill` and `outcome` instead draws noise in
     blocks; if its outcomes are affine in the noise, a threshold of it or a row of a table, it says
@@ -211,6 +220,7 @@ class Bandit:
     def sample(self, arm: int | str, size: int, rng: np.random.Generator | int) -> FloatArray:
         """(size, D) outcomes of one arm, by index or name, in the user's own direction.
 
+        >>> from paretoid import BernoulliBandit
         >>> BernoulliBandit([[0.0, 1.0], [1.0, 0.0]]).sample("arm 1", 2, 7)
         array([[1., 0.],
                [1., 0.]])

@@ -85,8 +85,8 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
         return radius
     if not isinstance(radius, PairwiseRadius):
         raise ValueError(
-            f"radius={radius!r} must be Mixture, UnknownScale, KaufmannKoolen, LUCB1Like, or your "
-            f"own subclass of PairwiseRadius; try radius=Mixture()."
+            f"radius={radius!r} must be one of Mixture, UnknownScale, KaufmannKoolen, LUCB1Like, "
+            f"or your own subclass of PairwiseRadius; try radius=Mixture()."
         )
     if type(radius).half_width is not PairwiseRadius.half_width:
         raise ValueError(

@@ -45,6 +45,10 @@ class Goal(Member):
     (array([0.5, 2. , 0.5]), array([1., 2., 1.]))
     >>> pt.AtMost(k=1).words()
     'any 1 near-optimal arm'
+    >>> lens = pt.view.Lens(bandit, pt.Mixture(), 0.1, eps1=0.0)
+    >>> many = np.full((3, 2), 1000.0)    # as if each arm had been sampled so often
+    >>> pt.ParetoSet().decide(lens.view(pt.view.Samples(many, bandit.oriented, many), 3000))
+    array([ True,  True, False])
     >>> pt.AtMost(k=4).check(K=3, D=2)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...

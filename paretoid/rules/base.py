@@ -45,8 +45,8 @@ class Rule(Member):
 
     Of ours:
 
-    >>> RoundRobin().whole_rounds, APE().whole_rounds
-    (False, True)
+    >>> RoundRobin().whole_rounds, APE().whole_rounds, APE().in_rounds
+    (False, True, False)
     >>> LUCB().check(bandit, [ParetoSet()], LUCB.default_radius)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...

@@ -385,7 +385,7 @@ def test_the_front_of_an_explorer_shows_its_status(tmp_path):
     axes = plots.front(explorer)
     status = explorer.status()
     assert np.array_equal(marks(axes)["s"], status.means)
-    state = explorer._fresh().data()
+    state = explorer._fresh().outcomes()
     half = half_widths(state.counts, None, state.ss, explorer.design.radius, 0.1)
     widths = [patch.get_width() for patch in axes.patches[1:]]
     assert widths == pytest.approx(list(2 * half[:, 0]))
@@ -412,11 +412,11 @@ def test_names_are_written_as_they_stand():
     "radius", [pt.Mixture(), pt.KaufmannKoolen(), pt.LUCB1Like(), pt.UnknownScale()]
 )
 def test_intervals_are_those_the_run_decided_with(radius):
-    """min_j M+(b_t, j), which the textbook engine recorded, from the drawn upper bounds."""
+    """min_j M+(b_t, j), which the engine recorded, from the drawn upper bounds."""
     run = pt.run_once(SMALL, radius=radius, seed=3, max_samples=600)
     first = np.flatnonzero(run.b >= 0)[0] + 1
     times = [int(t) for t in np.linspace(first, min(run.stopping_time, 590), 7)]
-    divisor = run.setting.program().divisor
+    divisor = run.setting.program()[0].divisor
     if isinstance(radius, pt.UnknownScale):
         ss = sum(
             np.square(o - o.mean(axis=0)).sum(axis=0)

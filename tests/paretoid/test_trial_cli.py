@@ -305,7 +305,7 @@ def test_verify_ends_with_code_1_where_the_check_fails(trial, tmp_path):
         (("delta = 0.2", "dleta = 0.2"), "did you mean 'delta'"),
         (('kind = "AtMost"', 'kind = "Atmost"'), "must be one of 'ParetoSet', 'Cover', 'AtMost'"),
         (("k = 1", ""), "needs k"),
-        (("rho = 10.0", "roh = 10.0"), "did you mean 'rho'"),
+        (("rho = 10.0", "roh = 10.0"), "Did you mean rho"),
         (('kind = "Mixture"\nrho = 10.0', 'kind = "UnknownScale"'), "would ignore the one given"),
         (('objectives = ["IgG", "fever"]', ""), "has no objectives"),
         (("delta = 0.2", "delta = "), "is no TOML"),

@@ -44,6 +44,13 @@ class RoleTerms:
     keep_objective  (D,) for the objective of that lower bound
     drop_arm        (K,) for the arm that an upper bound drops
     drop_rival      (K,) for the arm that shows it to be dominated
+
+    The upper bound that drops arm 2 for arm 0 has the constant C_drop + drop_arm[2] +
+    drop_rival[0]; here arms 0 and 1 are good at showing others to be dominated:
+
+    >>> roles = RoleTerms(np.zeros(3), np.zeros(2), np.zeros(3), np.array([-0.5, -0.5, 4.0]))
+    >>> float(roles.drop_arm[2] + roles.drop_rival[0])
+    -0.5
     """
 
     keep_arm: FloatArray

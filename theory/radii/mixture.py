@@ -34,7 +34,8 @@ class Mixture(PairwiseRadius):
     union: str = "claims"
 
     def __post_init__(self) -> None:
-        check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        rho = check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        object.__setattr__(self, "rho", rho)
         check_union(self.union)
 
     @property

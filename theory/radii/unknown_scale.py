@@ -38,13 +38,16 @@ class UnknownScale(PairwiseRadius):
     needs_scale: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
-        check_positive(self.a, name="a", why="it is the shape of the prior on precisions.")
+        rho = check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        a = check_positive(self.a, name="a", why="it is the shape of the prior on precisions.")
+        object.__setattr__(self, "rho", rho)
+        object.__setattr__(self, "a", a)
         if not isinstance(self.w, (int, float)) or not 0 < self.w < 1:
             raise ValueError(
                 f"w={self.w!r} must lie strictly between 0 and 1: it is the share of delta spent "
                 f"on the variances. The default is w=0.1."
             )
+        object.__setattr__(self, "w", float(self.w))
         check_union(self.union)
 
     @property
