@@ -260,12 +260,13 @@ class Lens:
         self.bandit, self.radius, self.K, self.D = bandit, radius, K, D
         self.unknown = not radius.needs_scale
         self.eps1 = eps1
-        self.levels = Levels.of(radius, K, D, delta, levels, drop)
-        self.first = self.levels.first
         self.columns: Columns | None = None
         if isinstance(radius, (PairwiseRadius, ArmRadius)):
-            self.columns = Columns(radius, K, D, delta)
+            self.columns = Columns(radius, K, D, delta)  # refuses terms that are none
+        self.levels = Levels.of(radius, K, D, delta, levels, drop)
+        if self.columns is not None:
             self.levels.check(radius, self.columns)
+        self.first = self.levels.first
         self.unit = np.ones(D) if self.unknown else divisors(bandit)
         self.factor = (bandit.scale / self.unit) ** 2
 

@@ -210,6 +210,18 @@ class Campaign:
             "paretoid": __version__,
         }
 
+    def describe_for_files(self) -> dict[str, Any]:
+        """`describe`, with the modules of members that are not ours; refused if none has one.
+
+        >>> from paretoid import BernoulliBandit
+        >>> campaign = Campaign(BernoulliBandit([[0.9], [0.1]]))
+        >>> campaign.describe_for_files() == campaign.describe()
+        True
+        """
+        members = [*self.goals, self.rule, *self.radii, *self.bandits]
+        others = sorted(set(registry.identities(members)))
+        return {**self.describe(), **({"others": others} if others else {})}
+
     def run(
         self,
         store: str | Path | None = None,

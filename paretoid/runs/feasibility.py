@@ -34,11 +34,13 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
                 _refuse(bandit, goal, goal.gaps(bandit.oriented, divisor), judge, delta)
 
 
-def _judge(radius: Radius) -> PairwiseRadius:
+def _judge(radius: Radius) -> Mixture | KaufmannKoolen:
     """The radius whose sharp bound stands for that of `radius`."""
     if isinstance(radius, UnknownScale):
         return Mixture(radius.rho, radius.union)
-    return radius if isinstance(radius, PairwiseRadius) else KaufmannKoolen()
+    if type(radius) in (Mixture, KaufmannKoolen):
+        return radius  # type: ignore[return-value]
+    return KaufmannKoolen()
 
 
 def expected_samples(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta: float) -> float:

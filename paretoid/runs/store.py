@@ -132,7 +132,7 @@ class Store:
     def _agree(self) -> None:
         """Write the manifest of a new store; compare that of an old one."""
         path = self.directory / "campaign.json"
-        asked = json.loads(json.dumps(self.campaign.describe()))
+        asked = json.loads(json.dumps(self.campaign.describe_for_files()))
         now = {
             "format": FORMAT,
             "campaign": asked,
