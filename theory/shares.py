@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 
 from paretoid.theory.checks import FloatArray, check_choice, check_count, check_delta
-from paretoid.theory.one_sided import CONSTANT_ROUNDING, penalty
+from paretoid.theory.one_sided import penalty
 
 #: Shares may miss a sum of 1 by this fraction; levels are computed from shares divided by their
 #: sum, so nothing depends on it.
 SUM_TOLERANCE = 1e-9
 
 #: Six floating-point operations lead from shares to a level and can raise it by 7e-16; levels are
-#: lowered by this fraction, so that their exact sum is below delta.
+#: lowered by this fraction, so that their exact sum is below delta. It is 2e-12 of -2 log of a
+#: level, more than the rounding of the logarithms, which stay below 1,400.
 LEVEL_ROUNDING = 1e-12
 
 #: Smaller levels are refused: below 1e-308 floats lose their digits, and nothing would be settled.
@@ -179,7 +180,7 @@ class Shares:
                 term += 2 * (np.minimum(math.log(2), penalty(levels.max(axis=1))) - math.log(2))
         objectives = _weights(self.objectives, D)
         return RoleTerms(
-            *map(_raised, (keep_arm, -2 * np.log(objectives), drop_arm, -2 * np.log(rivals)))
+            *map(_frozen, (keep_arm, -2 * np.log(objectives), drop_arm, -2 * np.log(rivals)))
         )
 
     def _arm_levels(self, K: int, delta: float) -> FloatArray:
@@ -242,17 +243,18 @@ def _as_shares(given: Any, name: str) -> tuple[float, ...]:
                 f"{name}[{position}]={value!r} must be a finite number above 0: it is a share of "
                 f"delta. Leave {name} out to share uniformly."
             )
-        if value == 0:
+        share = float(value)
+        if share == 0:
             raise ValueError(
-                f"{name}[{position}]={value!r} must be above 0: a share of zero makes "
+                f"{name}[{position}]={share} must be above 0: a share of zero makes "
                 f"{_ZERO[name]} infinite for ever. Give it a small share, or leave {name} out."
             )
-        if value < 0:
+        if share < 0:
             raise ValueError(
-                f"{name}[{position}]={value!r} must be above 0: it is a share of delta, which is "
+                f"{name}[{position}]={share} must be above 0: it is a share of delta, which is "
                 f"a probability. Leave {name} out to share uniformly."
             )
-        entries.append(float(value))
+        entries.append(share)
     total = math.fsum(entries)
     if not abs(total - 1) <= SUM_TOLERANCE:
         raise ValueError(
@@ -310,11 +312,9 @@ def _check_levels(levels: FloatArray, used: FloatArray, what: str) -> FloatArray
     return levels
 
 
-def _raised(terms: FloatArray) -> FloatArray:
-    """Terms rounded outwards, read-only."""
-    raised = terms + CONSTANT_ROUNDING * np.abs(terms)
-    raised.flags.writeable = False
-    return raised
+def _frozen(terms: FloatArray) -> FloatArray:
+    terms.flags.writeable = False
+    return terms
 
 
 __all__ = ["RoleTerms", "Shares", "informed_rho", "informed_shares"]
