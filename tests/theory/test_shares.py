@@ -401,6 +401,18 @@ def test_one_sided_constants_at_the_level_of_pairs_spend_twice_delta_at_ties():
         assert cost == pytest.approx(0.1)  # claims levels, one-sided
 
 
+@pytest.mark.parametrize(
+    ("K", "D", "until"), [(2, 1, 0.0), (2, 2, 0.616), (2, 3, 1.0), (3, 1, 0.924), (3, 2, 1.0),
+                          (4, 1, 1.0), (20, 3, 1.0)]
+)  # fmt: skip
+def test_where_one_sided_claims_have_smaller_constants_than_two_sided_pairs(K, D, until):
+    """C_keep + C_drop below twice 2 log(K1/delta): for delta up to `until`, never for (2, 1)."""
+    deltas = np.linspace(0.001, 0.999, 999)
+    claims = one_sided_constant(deltas / (K * D)) + one_sided_constant(deltas / (K * (K - 1)))
+    smaller = claims < 4 * np.log(K1(K, D) / deltas)
+    assert (smaller == (deltas < until)).mean() > 0.998  # the crossing to three decimals
+
+
 # --- Section 10: informed -------------------------------------------------------------------------
 
 
