@@ -265,6 +265,20 @@ def test_the_lemma_holds_and_its_condition_is_needed():
         assert values[2] < claimed - 3
 
 
+def test_at_the_angles_in_use_the_lemma_has_room():
+    # u enters twice, and u^2 <= 4/9: u^2/(2 (1 - 2 u^2/pi)) <= 0.31 would do in place of 1.38
+    with mpmath.workdps(30):
+        square = mpmath.mpf(4) / 9
+        assert square / (2 * (1 - 2 * square / mpmath.pi)) < mpmath.mpf("0.31")
+        for a in map(mpmath.mpf, ("0.36", "0.6", "1", "2", "4")):
+            claimed = mpmath.log(mpmath.ncdf(a)) - mpmath.mpf("0.31") * mills(a) ** 2
+            assert lowest_point(a, mpmath.sqrt(square)) >= claimed
+        for alpha, most in ((0.05, 0.007), (1 / 600, 6e-5)):  # what it would take off C
+            a = mpmath.sqrt(5) / 3 * mpmath.sqrt(2 * mpmath.log(1 / (2 * mpmath.mpf(alpha))))
+            saved = 2 * mpmath.mpf("1.07") * mills(a) ** 2
+            assert 0.5 * most < saved / float(one_sided_constant(alpha)) < most
+
+
 # --- the result -----------------------------------------------------------------------------------
 
 

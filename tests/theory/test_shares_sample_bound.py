@@ -44,7 +44,7 @@ class Design:
             self.first = np.asarray(first_usable_count(self.rho))
 
     def widths(self, b, c, n, q):
-        """(largest over d of L_bc^d's half-width, U_bc's half-width) at counts n of b and q of c."""
+        """Half-widths of L_bc^d, the largest over d, and of U_bc, at counts n of b and q of c."""
         l = math.log1p(n / self.rho[b]) + math.log1p(q / self.rho[c])
         v = (n + self.rho[b]) / n**2 + (q + self.rho[c]) / q**2
         keep = self.terms.keep_arm[b] + self.terms.keep_objective.max()
