@@ -20,6 +20,7 @@ from paretoid.theory.inversion import (
     radius_time,
 )
 from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
+from paretoid.theory.one_sided import first_usable_count, one_sided_constant, penalty
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
@@ -31,6 +32,7 @@ from paretoid.theory.radii import (
     UnknownScale,
     chi,
 )
+from paretoid.theory.shares import RoleTerms, Shares, informed_rho, informed_shares
 from paretoid.theory.sharp_bound import sample_bound, samples_to_separate
 from paretoid.theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
 from paretoid.theory.upper_bounds import (
@@ -51,4 +53,6 @@ __all__ = [
     "samples_to_separate", "theorem_1",
     "CharacteristicTime", "characteristic_lower_bound", "characteristic_time", "kl_bernoulli",
     "ArmMixture", "ArmRadius", "IteratedLogarithm",
+    "RoleTerms", "Shares", "first_usable_count", "informed_rho", "informed_shares",
+    "one_sided_constant", "penalty",
 ]  # fmt: skip
