@@ -105,6 +105,16 @@ def radius_of(spec: str) -> Radius | None:
     return radius
 
 
+def canonical(spec: str, what: str) -> str:
+    """A text as we would write it today; one that is not of ours stays as it is.
+
+    >>> canonical("SingleArm()", "radius"), canonical("Mine(3)", "goal")
+    ('LUCB1Like()', 'Mine(3)')
+    """
+    member = _printed(spec, what)
+    return spec if member is None else text(member)
+
+
 def _printed(spec: str, what: str) -> Any:
     name = spec.partition("(")[0]
     if not spec.endswith(")") or name not in {**_KINDS[what], **ALIASES}:

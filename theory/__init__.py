@@ -32,7 +32,7 @@ from paretoid.theory.radii import (
     UnknownScale,
     chi,
 )
-from paretoid.theory.shares import RoleTerms, Shares, informed_rho, informed_shares
+from paretoid.theory.shares import Shares, informed_rho, informed_shares
 from paretoid.theory.sharp_bound import sample_bound, samples_to_separate
 from paretoid.theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
 from paretoid.theory.upper_bounds import (
@@ -53,6 +53,6 @@ __all__ = [
     "samples_to_separate", "theorem_1",
     "CharacteristicTime", "characteristic_lower_bound", "characteristic_time", "kl_bernoulli",
     "ArmMixture", "ArmRadius", "IteratedLogarithm",
-    "RoleTerms", "Shares", "first_usable_count", "informed_rho", "informed_shares",
+    "Shares", "first_usable_count", "informed_rho", "informed_shares",
     "one_sided_constant", "penalty",
 ]  # fmt: skip

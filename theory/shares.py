@@ -21,6 +21,7 @@ import numpy as np
 
 from paretoid.theory.checks import FloatArray, check_choice, check_count, check_delta
 from paretoid.theory.one_sided import penalty
+from paretoid.theory.radii.base import RoleTerms
 
 #: Shares may miss a sum of 1 by this fraction; levels are computed from shares divided by their
 #: sum, so nothing depends on it.
@@ -45,29 +46,6 @@ _ZERO = {
     "rivals": "every interval that drops an arm for this one",
     "objectives": "every interval that keeps an arm by this objective",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class RoleTerms:
-    """-2 log of the levels as sums, one term for each role an arm or objective can have.
-
-    keep_arm         (K,) and
-    keep_objective   (D,): the constant of the lower bound on mu_i^d - mu_j^d is
-                     keep_arm[i] + keep_objective[d], whatever j
-    drop_arm         (K,) and
-    drop_rival       (K,): that of the upper bound is drop_arm[i] + drop_rival[j], whatever d
-
-    The sums are not below the constants that are proved. Single terms may be negative.
-
-    >>> terms = Shares().role_terms(4, 3, 0.1, sides="two")
-    >>> round(float(terms.keep_arm[0] + terms.keep_objective[0]), 6)     # 2 log(12/0.1)
-    9.574983
-    """
-
-    keep_arm: FloatArray
-    keep_objective: FloatArray
-    drop_arm: FloatArray
-    drop_rival: FloatArray
 
 
 @dataclass(frozen=True)
@@ -160,7 +138,11 @@ class Shares:
     def role_terms(
         self, K: int, D: int, delta: float, *, sides: str = "one", families: int = 1
     ) -> RoleTerms:
-        """The levels in the additive form that kernels use; see `RoleTerms`.
+        """The constants, -2 log of the levels, in the additive form that kernels use.
+
+        That of the lower bound on mu_i^d - mu_j^d is keep_arm[i] + keep_objective[d], whatever j;
+        that of the upper bound drop_arm[i] + drop_rival[j], whatever d. The sums are not below the
+        constants that are proved; single terms may be negative.
 
         With `sides="one"` an arm's term holds 2 min(log 2, pen) - 2 log 2 as well, pen being that
         of its largest level, because pen is not additive but rises with the level. For unknown
@@ -169,6 +151,8 @@ class Shares:
         >>> one, two = (Shares().role_terms(4, 3, 0.1, sides=sides) for sides in ("one", "two"))
         >>> bool((one.keep_arm < two.keep_arm).all())
         True
+        >>> round(float(two.keep_arm[0] + two.keep_objective[0]), 6)     # 2 log(12/0.1)
+        9.574983
         """
         check_choice(sides, ("one", "two"), name="sides", why="a claim is wrong on one side.")
         keep, drop = self.keep_levels(K, D, delta), self.drop_levels(K, delta, families)
@@ -317,4 +301,4 @@ def _frozen(terms: FloatArray) -> FloatArray:
     return terms
 
 
-__all__ = ["RoleTerms", "Shares", "informed_rho", "informed_shares"]
+__all__ = ["Shares", "informed_rho", "informed_shares"]

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretoid import registry
 from paretoid.engine.cache import kernel_digest
 from paretoid.engine.program import EngineState
 from paretoid.runs.chunk import Checkpoint
@@ -142,7 +143,7 @@ class Store:
         }
         if path.exists():
             old = read_manifest(self.directory)
-            found = differences(old["campaign"], asked)
+            found = differences(canonical(old["campaign"]), canonical(asked))
             if found:
                 raise ValueError(
                     f"store={str(self.directory)!r} holds another campaign: "
@@ -196,7 +197,10 @@ class Store:
             if data is None:
                 self._forget(tile)
             else:
-                found[tile] = checkpoint_from(data)
+                try:
+                    found[tile] = checkpoint_from(data)
+                except KeyError:  # of an engine that kept other things: start again
+                    self._forget(tile)
         return found
 
     def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
@@ -276,6 +280,17 @@ def read_manifest(directory: Path) -> dict[str, Any]:
             f"this version knows formats up to {FORMAT}. Upgrade paretoid to read it."
         )
     return dict(found)
+
+
+def canonical(about: dict[str, Any]) -> dict[str, Any]:
+    """A description with its members spelt as today; labels and guarantees follow from them."""
+    kept = {key: value for key, value in about.items() if key not in ("labels", "guarantees")}
+    return {
+        **kept,
+        "goals": [registry.canonical(goal, "goal") for goal in about["goals"]],
+        "radii": [registry.canonical(radius, "radius") for radius in about["radii"]],
+        "rule": registry.canonical(about["rule"], "rule"),
+    }
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str]]:
