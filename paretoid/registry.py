@@ -22,6 +22,7 @@ from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformE
 from paretoid.theory.checks import check_choice
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
+from paretoid.theory.shares import Shares
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
 
 
@@ -38,9 +39,11 @@ RADII = {**PAIR_RADII, **ARM_RADII}
 RULES = _by_name(APE, UniformElimination, RoundRobin, LUCB, LUCBpp, UGapEc)
 BANDITS = _by_name(GaussianBandit, BernoulliBandit, ResampledBandit)
 #: values that arguments of members may have, besides plain ones
-VALUES: dict[str, type[Any]] = {}
+VALUES: dict[str, type[Any]] = _by_name(Shares)
 #: earlier names, in files that were written under them
 ALIASES = {"SingleArm": "LUCB1Like"}
+#: what files that do not say it mean: they were written before it could be said
+UNSAID = {"Mixture": {"sides": "two"}, "UnknownScale": {"sides": "two"}}
 
 _BASES: dict[str, type[Any]] = {"goal": Goal, "radius": Radius, "rule": Rule, "bandit": Bandit}
 _KINDS = {"goal": GOALS, "radius": RADII, "rule": RULES, "bandit": BANDITS}
@@ -75,7 +78,7 @@ def parse(spec: str, what: str) -> Any:
     """The goal, radius or rule (`what`) that a text names: as results print it, or for a shell.
 
     >>> parse("mixture:rho=100,union=pairs", "radius")
-    Mixture(rho=100.0, union='pairs')
+    Mixture(rho=100.0, union='pairs', sides='two')
     >>> parse("Cover(eps1=(0.1, 0.2), eps2=0.5)", "goal")
     Cover(eps1=(0.1, 0.2), eps2=0.5)
     >>> parse("kaufmann-koolen", "radius").calibration
@@ -100,6 +103,8 @@ def radius_of(spec: str) -> Radius | None:
 
     >>> radius_of("SingleArm()"), radius_of("Mixture")
     (LUCB1Like(), None)
+    >>> radius_of("Mixture(rho=30.0, union='claims')")    # as it was printed once
+    Mixture(rho=30.0, union='claims', sides='two')
     """
     radius: Radius | None = _printed(spec, "radius")
     return radius
@@ -120,7 +125,8 @@ def _printed(spec: str, what: str) -> Any:
     if not spec.endswith(")") or name not in {**_KINDS[what], **ALIASES}:
         return None  # a bare name says nothing of its arguments
     try:
-        return parse(spec, what)
+        name, given = split(spec)
+        return make(name, {**UNSAID.get(name, {}), **given}, what)
     except (ValueError, TypeError):
         return None
 
@@ -271,8 +277,8 @@ def to_dict(member: Any) -> dict[str, Any]:
     return {"kind": name, **{key: _plain(value) for key, value in arguments(member).items()}}
 
 
-def from_dict(table: Any, what: str) -> Any:
-    """A member from plain data.
+def from_dict(table: Any, what: str, *, stored: bool = False) -> Any:
+    """A member from plain data; `stored`: from a file of ours, which may be older than an argument.
 
     >>> from_dict({"kind": "AtMost", "k": 2, "eps1": [0.1, 0.2]}, "goal")
     AtMost(k=2, eps1=(0.1, 0.2))
@@ -285,7 +291,7 @@ def from_dict(table: Any, what: str) -> Any:
     if ":" not in kind and kind not in ALIASES:  # what is written in files is exact
         check_choice(kind, tuple(_KINDS[what]), name="kind", why=f"it is the kind of the {what}.")
     given = {key: _restored(value) for key, value in table.items() if key != "kind"}
-    return make(kind, given, what)
+    return make(kind, {**(UNSAID.get(kind, {}) if stored else {}), **given}, what)
 
 
 def _plain(value: Any) -> Any:

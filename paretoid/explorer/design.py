@@ -17,7 +17,7 @@ from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.setting import as_goals
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
 from paretoid.theory.member import weakest
-from paretoid.theory.radii import Mixture, Radius, UnknownScale
+from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
 
 #: of a file of allocations, before those of the objectives
 COLUMNS = ("id", "arm", "how")
@@ -34,7 +34,7 @@ class Design:
 
     >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
     >>> design.radius
-    UnknownScale(rho=30.0, w=0.1, a=3.0, union='claims')
+    UnknownScale(rho=30.0, w=0.1, a=3.0, union='claims', sides='one')
     >>> design.same_as(Design.from_dict(design.to_dict()))
     True
     >>> design.same_as(Design(["A", "B"], ["response", "harm"], delta=0.1))
@@ -132,8 +132,11 @@ class Design:
         return json.dumps(self.described()) == json.dumps(other.described())
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Design:
-        """A design from plain data; unknown keys are refused, with a guess at what was meant."""
+    def from_dict(cls, data: Mapping[str, Any], *, stored: bool = False) -> Design:
+        """A design from plain data; unknown keys are refused, with a guess at what was meant.
+
+        `stored`: from a ledger, which may be older than an argument of a radius.
+        """
         _check_keys(data, _KEYS, "the design")
         for key in ("arms", "objectives"):
             if key not in data:
@@ -150,7 +153,7 @@ class Design:
             [from_dict(goal, "goal") for goal in goals] or None,
             data.get("delta", 0.1),
             scale=data.get("scale"),
-            radius=from_dict(data["radius"], "radius") if "radius" in data else None,
+            radius=from_dict(data["radius"], "radius", stored=stored) if "radius" in data else None,
             minimize=data.get("minimize", ()),
             outcomes=data.get("outcomes", "gaussian"),
             rule=from_dict(rule, "rule"),
@@ -180,8 +183,13 @@ class Design:
 
     def level(self) -> float:
         """The delta at which upper bounds are taken: shared out where goals need different ones."""
-        few = self.K <= 3 and self.D <= 2  # there the pairs are counted, which serves every goal
-        claims = getattr(self.radius, "union", "pairs") == "claims" and not few
+        radius = self.radius
+        if isinstance(radius, MixtureRadius):  # counted pairs serve every goal
+            claims = radius.union == "claims"
+            claims = claims and not radius.counts_pairs(self.K, self.D, self.delta)
+        else:
+            few = self.K <= 3 and self.D <= 2
+            claims = getattr(radius, "union", "pairs") == "claims" and not few
         return self.delta / self.families() if claims else self.delta
 
 

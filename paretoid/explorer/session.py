@@ -367,7 +367,7 @@ class Session:
         first = next(self._ledger.events(), None)
         if first is None or first.kind != "created":
             raise LedgerError("the log does not begin with the creation of a trial.")
-        return Design.from_dict(first.body["design"])
+        return Design.from_dict(first.body["design"], stored=True)
 
     def _snapshot(self) -> tuple[int, str, TrialState] | None:
         """(seq, hash, state) of the last snapshot; None if there is none of this version."""

@@ -133,7 +133,7 @@ class TrialState:
             raise ValueError("a trial begins once")
         written = body["design"]
         same = written == json.loads(json.dumps(self.design.described()))
-        if not same and not self.design.same_as(Design.from_dict(written)):
+        if not same and not self.design.same_as(Design.from_dict(written, stored=True)):
             raise ValueError("the design is not the one the trial was created with")
 
     def _allocate(self, arm: int) -> int:
@@ -376,7 +376,7 @@ class TrialState:
             return None
         if not isinstance(rest, dict) or rest.get("format") != _FORMAT:
             return None
-        state = cls(Design.from_dict(rest["design"]))
+        state = cls(Design.from_dict(rest["design"], stored=True))
         size = len(columns) // (1 + state.design.D)
         state.arms.frombytes(columns[:size])
         for at, column in enumerate(state.values, start=1):

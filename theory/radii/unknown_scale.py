@@ -8,39 +8,42 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretoid.theory.calibration import levels
 from paretoid.theory.checks import FloatArray, IntArray, check_delta, check_positive
-from paretoid.theory.radii.base import PairwiseRadius, as_counts, check_union
+from paretoid.theory.radii.base import as_counts
+from paretoid.theory.radii.claims import MixtureRadius
+from paretoid.theory.shares import Shares
 
 
-@dataclass(frozen=True)
-class UnknownScale(PairwiseRadius):
+@dataclass(frozen=True, repr=False)
+class UnknownScale(MixtureRadius):
     r"""Mixture for Gaussian outcomes whose variances nobody knows; needs no scale.
 
     With ss the sum of squared deviations of an arm and objective from its own mean,
 
     .. math::
-        C = 2\log\frac{1}{(1-w)\alpha}, \quad l(n) = \log\frac{n+\rho}{\rho}, \quad
-        v = \frac{ss}{\chi_n}\,\frac{n+\rho}{n^2}
+        C = 2\log\frac{1}{2(1-w)\alpha} + 2\,\mathrm{pen}((1-w)\alpha), \quad
+        l(n) = \log\frac{n+\rho}{\rho}, \quad v = \frac{ss}{\chi_n}\,\frac{n+\rho}{n^2}
 
-    where ss/chi_n bounds the variance from above at all n together, at a cost of w delta
-    (`chi`). Infinite until `first_count` samples.
+    where ss/chi_n bounds the variance from above at all n together, at a cost of w delta (`chi`).
+    Infinite until `first_count` samples. rho, union, sides and shares are as for `Mixture`; w is
+    the share of delta spent on the variances, a the shape of the prior on precisions.
 
     >>> UnknownScale().first_count(20, 3, 0.1)
     22
     """
 
-    rho: float = 30.0
+    rho: Any = 30.0
     w: float = 0.1
     a: float = 3.0
     union: str = "claims"
+    sides: str = "one"
+    shares: Shares | None = None
 
     needs_scale: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        rho = check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        self._check_fields()
         a = check_positive(self.a, name="a", why="it is the shape of the prior on precisions.")
-        object.__setattr__(self, "rho", rho)
         object.__setattr__(self, "a", a)
         if not isinstance(self.w, (int, float)) or not 0 < self.w < 1:
             raise ValueError(
@@ -48,17 +51,14 @@ class UnknownScale(PairwiseRadius):
                 f"on the variances. The default is w=0.1."
             )
         object.__setattr__(self, "w", float(self.w))
-        check_union(self.union)
 
     @property
     def guarantee(self) -> str:
         """ "proved", unless there is no union bound."""
         return "heuristic" if self.union == "none" else "proved"
 
-    def constants(self, K: int, D: int, delta: float) -> tuple[float, float]:
-        """C = 2 log(1/((1 - w) alpha)) at the levels for keeping and dropping."""
-        keep, drop = levels(K, D, delta, self.union)
-        return 2 * math.log(1 / ((1 - self.w) * keep)), 2 * math.log(1 / ((1 - self.w) * drop))
+    def _spent(self) -> float:
+        return 1 - self.w
 
     def threshold(self, K: int, D: int, delta: float) -> float:
         """log(K D/(w delta)): the level at which each variance is bounded.
@@ -72,9 +72,10 @@ class UnknownScale(PairwiseRadius):
     def arm_terms(self, counts: Any, K: int, D: int, delta: float) -> tuple[FloatArray, FloatArray]:
         """l(n) = log((n + rho)/rho), v(n) = (n + rho)/(n^2 chi_n), to be multiplied by ss."""
         n = as_counts(counts)
+        rho = self._rho(n, K)
         with np.errstate(divide="ignore"):
-            v = (n + self.rho) / (n * n * chi(n, self.threshold(K, D, delta), self.a))
-        return np.log((n + self.rho) / self.rho), v
+            v = (n + rho) / (n * n * chi(n, self.threshold(K, D, delta), self.a))
+        return np.log((n + rho) / rho), self._usable(n, v, K, D, delta)
 
     def first_count(self, K: int, D: int, delta: float) -> int | IntArray:
         """The first n with chi_n > 0."""
