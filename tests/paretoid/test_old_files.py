@@ -20,7 +20,7 @@ OLD = Path(__file__).with_name("old_files")
 MARGIN = math.log(1.5) / 10
 
 
-def campaign(replications):
+def campaign(replications, sides="two"):
     def bandit(stretch):
         means = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, -0.25], [0.2, 0.1]])
         return pt.GaussianBandit(
@@ -31,7 +31,7 @@ def campaign(replications):
     return pt.Campaign(
         {"one": bandit(1.0), "two": bandit(1.1)},
         [pt.ParetoSet(MARGIN), pt.AtMost(1, MARGIN), pt.Cover(MARGIN, 0.3)],
-        radii=[pt.Mixture(rho=7.0), pt.LUCB1Like(), pt.UnknownScale(),
+        radii=[pt.Mixture(rho=7.0, sides=sides), pt.LUCB1Like(), pt.UnknownScale(sides=sides),
                pt.KaufmannKoolen("approximate", union="none")],
         replications=replications, seed=11, max_samples=3000,
     )  # fmt: skip
@@ -66,6 +66,12 @@ def test_a_campaign_with_another_margin_is_still_refused(store):
         other.run(store)
 
 
+@pytest.mark.filterwarnings("ignore:the engine has changed since")
+def test_what_was_stored_without_sides_is_two_sided_for_good(store):
+    with pytest.raises(ValueError, match=r"sides='two'.* there, .*sides='one'.* here"):
+        campaign(3, sides="one").run(store)
+
+
 @pytest.mark.parametrize("name", ["ape", "elimination", "both"])
 def test_a_trial_opens_verifies_and_goes_on_to_its_answer(name, tmp_path):
     path = tmp_path / f"{name}.db"
@@ -75,6 +81,7 @@ def test_a_trial_opens_verifies_and_goes_on_to_its_answer(name, tmp_path):
     with pt.Explorer.open(path) as trial:
         head = trial.head
         trial.verify(head=head)
+        assert trial.design.radius.sides == "two"
         given = next(iter(trial.answers.values()))
         assert given == ("A",)
         for _ in range(4000):

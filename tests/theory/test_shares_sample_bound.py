@@ -302,22 +302,35 @@ def test_a_rho_for_each_arm_breaks_that_step_too():
     assert sum(design.widths(0, 1, 1250, 1250)) > 1.3 * sum(same.widths(0, 1, 1250, 1250))
 
 
-def test_without_shares_it_is_the_bound_that_exists():
+@pytest.mark.parametrize("case", ["plain", "one-sided", "rho", "shares", "both", "objectives"])
+def test_the_package_computes_what_the_reference_does(case):
     rng = np.random.default_rng(3)
-    for rho in (1.0, 30.0):
-        for _ in range(4):
-            means = rng.normal(size=(5, 2)).round(1)
-            gaps = theory.combined_gaps(means)
-            if gaps.min() <= 0:
-                continue
-            design = Design(5, 2, 0.1, np.full(5, rho), Shares(), sides="two")
-            radius = theory.Mixture(rho=rho)
-            known = theory.sample_bound(means, 0.1, radius)
-            assert sample_bound(gaps, design).tolist() == known.per_arm.tolist()
-            gap = float(gaps.min())
-            assert samples_to_separate(gap, design) == theory.samples_to_separate(
-                gap, radius, 5, 2, 0.1
-            )
+    counts = np.array([900.0, 90.0, 9.0, 300.0, 20.0])
+    rho = informed_rho(counts) if case in ("rho", "both") else np.full(5, 7.0)
+    shares = {
+        "shares": informed_shares(counts),
+        "both": informed_shares(counts, 0.3),
+        "objectives": Shares(objectives=[0.9, 0.1]),
+    }.get(case, Shares())
+    sides = "two" if case == "plain" else "one"
+    design = Design(5, 2, 0.1, rho, shares, sides)
+    radius = theory.Mixture(rho=tuple(rho), shares=shares, sides=sides)
+    compared = 0
+    for _ in range(6):
+        means = rng.normal(size=(5, 2)).round(1)
+        gaps = theory.combined_gaps(means)
+        if gaps.min() <= 0:
+            continue
+        known = theory.sample_bound(means, 0.1, radius)
+        assert sample_bound(gaps, design).tolist() == known.per_arm.tolist()
+        gap = float(gaps.min())
+        for arm in (None, 0, 2):
+            expected = samples_to_separate(gap, design, arm)
+            assert theory.samples_to_separate(gap, radius, 5, 2, 0.1, arm=arm) == expected
+        if sides == "one":
+            assert known.probability == pytest.approx(probability_of_the_event(design))
+        compared += 1
+    assert compared >= 3
 
 
 def test_narrowing_to_an_arm_never_needs_more():
