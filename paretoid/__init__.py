@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SingleArm,
         UnknownScale,
     )
+    from paretoid.theory.shares import Shares
     from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
     from paretoid.view import View
 
@@ -44,6 +45,7 @@ _NAMES = {
     "runs.simulate": "simulate",
     "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
     "UnknownScale",
+    "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",
     "view": "View",
@@ -56,7 +58,8 @@ __all__ = [
     "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
     "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
-    "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View", "estimation",
+    "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",
+    "estimation",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
     "validation", "view", "write_instance",
 ]  # fmt: skip

@@ -67,11 +67,15 @@ def claim_constants(
 
 def _shared(shares: Shares, K: int, D: int, delta: float, sides: str) -> Constants:
     terms = shares.role_terms(K, D, delta, sides=sides)
-    keep = float(terms.keep_arm.max() + terms.keep_objective.max())
+    objective, rival = float(terms.keep_objective.max()), float(terms.drop_rival.max())
+    keep = float(terms.keep_arm.max()) + objective
     against = terms.drop_arm[:, None] + terms.drop_rival
     drop = float(against[~np.eye(K, dtype=bool)].max())
-    roles = RoleTerms(
-        terms.keep_arm - keep, terms.keep_objective, terms.drop_arm - drop, terms.drop_rival
+    roles = RoleTerms(  # exactly 0 where objectives or rivals share uniformly
+        terms.keep_arm + objective - keep,
+        terms.keep_objective - objective,
+        terms.drop_arm + rival - drop,
+        terms.drop_rival - rival,
     )
     return Constants(keep, drop, roles, sides)
 
