@@ -7,8 +7,9 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
+
+from paretoid.text import meant
 
 _DELIMITERS = ",;\t|"
 _BLANK = "[\\s'\u2009\u202f\u00a0]"
@@ -52,7 +53,7 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         return file.read_bytes()
     except FileNotFoundError:
-        raise ValueError(f"{path} is no file: nothing has that name.{_near(file)}") from None
+        raise ValueError(f"{path} is no file: nothing has that name{_near(file)}") from None
     except IsADirectoryError:
         raise ValueError(f"{path} is a directory; give a file in it.") from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
@@ -63,11 +64,10 @@ def read_bytes(path: str | Path) -> bytes:
 def _near(file: Path) -> str:
     """A guess at the name that was meant, among the files beside it."""
     try:
-        beside = [each.name for each in file.parent.iterdir()]
+        beside = [neighbour.name for neighbour in file.parent.iterdir()]
     except OSError:
-        return ""
-    found = get_close_matches(file.name, beside, n=1)
-    return f" Did you mean {file.with_name(found[0])}?" if found else ""
+        return "."
+    return meant(file.name, beside)
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -136,8 +136,9 @@ def parse_table(text: str, name: str, layout: str = TRIAL_LAYOUT) -> Table:
 def refuse(name: str, problems: list[str]) -> None:
     """Raise all problems at once, if there are any."""
     if problems:
-        count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise ValueError(f"{name} has {count}:\n" + "\n".join(f"  {each}" for each in problems))
+        number = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        listed = "\n".join(f"  {problem}" for problem in problems)
+        raise ValueError(f"{name} has {number}:\n{listed}")
 
 
 def is_missing(text: str) -> bool:

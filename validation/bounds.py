@@ -22,6 +22,7 @@ from paretoid.bounds import sample_bounds
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.plots.style import grid, log_axis, new_figure
 from paretoid.runs.simulate import simulate
+from paretoid.text import count, markdown
 from paretoid.theory.checks import check_count, check_delta, check_k
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius
 from paretoid.validation.pathwise import check_path, engine_path
@@ -210,7 +211,7 @@ Theorem 1 | E, SingleArm | T* kl | Theorem 2 |
         "instance", "k", "eps1", "delta", "mean", *quantiles, "stopped", "wrong", "sharp",
         "Theorem 1", "E, SingleArm", "T* kl", "Theorem 2",
     ]  # fmt: skip
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    rows = []
     columns = ("sharp_bound", "theorem_1", "expected_lucb1", "characteristic", "lower_bound")
     for i in result.instance.values:
         for k in result.k.values:
@@ -218,17 +219,10 @@ Theorem 1 | E, SingleArm | T* kl | Theorem 2 |
                 for level in result.delta.values:
                     row = result.sel(instance=i, k=k, eps1=slack, delta=level)
                     cells = [str(i), "all" if k == 0 else str(k), f"{slack:g}", f"{level:g}"]
-                    cells += [_number(row["mean"].item()), *map(_number, row["quantile"].values)]
-                    cells += [f"{100 * row.stopped.item():.0f}%", f"{row.errors.item():.0f}"]
-                    cells += [_number(row[name].item()) for name in columns]
-                    lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return "-"
-    return f"{value:,.0f}" if math.isfinite(value) else "inf"
+                    cells += [count(row["mean"].item()), *map(count, row["quantile"].values)]
+                    cells += [f"{row.stopped.item():.0%}", count(row.errors.item())]
+                    rows.append([*cells, *(count(row[name].item()) for name in columns)])
+    return markdown(head, rows)
 
 
 def plot(result: xr.Dataset, *, instance: int = 0, eps1: float | None = None) -> Figure:

@@ -19,17 +19,8 @@ from paretoid.cli.options import (
     Scale,
     numbers,
 )
-from paretoid.cli.terminal import (
-    check_file,
-    figure,
-    note,
-    number,
-    say,
-    say_json,
-    table,
-    wrap,
-    write,
-)
+from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
+from paretoid.text import count, counted, measure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -134,9 +125,9 @@ def describe(bandit: Any, goal: Any, delta: float, radius: Any) -> dict[str, Any
 
 
 def _text(data: dict[str, Any]) -> str:
-    size = len(data["objectives"])
     head = (
-        f"{len(data['arms'])} arms, {size} objective{'s' if size > 1 else ''}; {data['goal']}; "
+        f"{counted(len(data['arms']), 'arm')}, "
+        f"{counted(len(data['objectives']), 'objective')}; {data['goal']}; "
         f"delta = {data['delta']:g}; {data['radius']}: {data['guarantee']}"
     )
     time = data["characteristic_time"]
@@ -155,10 +146,10 @@ def _text(data: dict[str, Any]) -> str:
     if time is not None:
         finite = math.isfinite(time["time"])
         bracket = f"{time['time'] / time['lower'] - 1:.0e}" if finite else "0"
-        lines.append(wrap(f"T* = {figure(time['time'])}, certified within a factor 1 + {bracket}; "
+        lines.append(wrap(f"T* = {measure(time['time'])}, certified within a factor 1 + {bracket}; "
                           f"w* are its shares of the samples. Exact problem."))  # fmt: skip
     bounds = data["bounds"]
-    rows = [[_LABELS[name], number(each["samples"])] for name, each in bounds.items()]
+    rows = [[_LABELS[name], count(each["samples"])] for name, each in bounds.items()]
     lines += ["", table(["bound", "samples"], rows), ""]
     for name, each in bounds.items():
         lines.append(wrap(f"{_LABELS[name]}: {each['holds']}. {each['source']}", "  "))

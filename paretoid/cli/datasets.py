@@ -10,6 +10,7 @@ import typer
 
 from paretoid.cli.options import Dataset, Json, Quiet
 from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
+from paretoid.text import interval, meant, measure
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -80,12 +81,8 @@ def _find(name: str | None, kind: str | None) -> list[tuple[str, str]]:
         return kept
     found = [pair for pair in kept if pair[1] == name]
     if not found:
-        from difflib import get_close_matches
-
         names = list(dict.fromkeys(each for _, each in kept))
-        near = get_close_matches(name, names, n=1, cutoff=0.4)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no dataset {name!r}.{hint} There are: {', '.join(names)}.")
+        raise ValueError(f"no dataset {name!r}{meant(name, names)} There are: {', '.join(names)}.")
     return found
 
 
@@ -147,21 +144,18 @@ def _text(kind: str, name: str, data: dict[str, Any], whole: bool) -> str:
     )
     lines += [wrap(f"  {sentence}", "  ") for sentence in sentences]
     if whole and kind == "instance":
-        rows = [[arm, *(f"{x:.4g}" for x in row)]
+        rows = [[arm, *map(measure, row)]
                 for arm, row in zip(data["arms"], data["means"], strict=True)]  # fmt: skip
-        rows.append(["(scale)", *(f"{x:.4g}" for x in data["scale"][0])])
+        rows.append(["(scale)", *map(measure, data["scale"][0])])
         lines += ["", table(["mean", *outcomes], rows)]
     elif whole:
-        heads, cells = _trial_rows(_trial(name))
-        wanted = [heads.index(head) for head in ("arm", "endpoint", "n", "geometric_mean")]
+        rows = [[arm, endpoint, _as_reported(data["n"][i, d]), _as_reported(data["reported"][i, d]),
+                 interval(data["lower"][i, d], data["upper"][i, d], _as_reported)]
+                for i, arm in enumerate(data["arms"])
+                for d, endpoint in enumerate(outcomes)]  # fmt: skip
         level = f"{data['level']:.0%} interval"
-        rows = [[*(row[at] for at in wanted), _interval(row[-2], row[-1])] for row in cells]
         lines += ["", table(["arm", "endpoint", "n", "geom. mean", level], rows, names=2)]
     return "\n".join(lines)
-
-
-def _interval(low: str, high: str) -> str:
-    return f"{low} to {high}" if low else "-"
 
 
 def _trial_rows(trial: TrialSummary) -> tuple[list[str], list[list[str]]]:
@@ -171,6 +165,11 @@ def _trial_rows(trial: TrialSummary) -> tuple[list[str], list[list[str]]]:
     for i, arm in enumerate(trial.arms):
         for d, endpoint in enumerate(trial.endpoints):
             numbers = (trial.n[i, d], trial.reported[i, d], trial.lower[i, d], trial.upper[i, d])
-            cells = ["" if math.isnan(x) else f"{x:.10g}" for x in numbers]
-            rows.append([arm, endpoint, trial.units[d], trial.scales[d], *cells])
+            about = [arm, endpoint, trial.units[d], trial.scales[d]]
+            rows.append([*about, *map(_as_reported, numbers)])
     return heads, rows
+
+
+def _as_reported(value: float) -> str:
+    """A published number with the digits it was published with; empty where there was none."""
+    return "" if math.isnan(value) else f"{value:.10g}"

@@ -12,7 +12,6 @@ from paretoid.cli import published
 from paretoid.cli.options import Json, Quiet, Seed, Trial
 from paretoid.cli.terminal import (
     check_file,
-    figure,
     note,
     say,
     say_json,
@@ -21,6 +20,7 @@ from paretoid.cli.terminal import (
     wrap,
     write,
 )
+from paretoid.text import interval, measure
 
 Out = Annotated[
     Path | None,
@@ -132,17 +132,16 @@ def _text(data: dict[str, Any]) -> str:
     rows = []
     for cell in cells:
         sigma = "" if cell["sigma"] is None else f"{cell['sigma']:.2f}"
-        interval = f"{figure(cell['lower'])} to {figure(cell['upper'])}"
         rows.append(
-            [cell["arm"], cell["endpoint"], figure(cell["reported"]), figure(cell["median"]),
-             interval, sigma]
+            [cell["arm"], cell["endpoint"], measure(cell["reported"]), measure(cell["median"]),
+             interval(cell["lower"], cell["upper"]), sigma]
         )  # fmt: skip
     heads = ["arm", "endpoint", "reported", "fitted", "95% interval", "sd"]
     lines += ["", table(heads, rows, names=2), ""]
     log = any(cell["scale"] == "log-normal" for cell in cells)
     lines.append(wrap("fitted: the posterior median of the true " + ("(geometric) " if log else "")
                       + "mean. sd: of one outcome" + (", in logs." if log else ".")))  # fmt: skip
-    found = [[name, figure(value)] for name, value in data["diagnostics"].items()]
+    found = [[name, measure(value)] for name, value in data["diagnostics"].items()]
     size = f"{data['chains']} chains x {data['draws']} draws"
     lines += ["", table([f"diagnostics, {size}", ""], found), ""]
     problems = data["problems"]

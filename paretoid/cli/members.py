@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from paretoid.cli.options import numbers, words
 from paretoid.goals import AtMost, Cover, Goal
 from paretoid.registry import GOALS, RADII, RULES, parse
+from paretoid.text import meant
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -30,19 +30,19 @@ def make(
     Capitals and hyphens do not matter: kaufmann-koolen is KaufmannKoolen.
     """
     name, arguments = parse(text)
-    flat = {_flat(each): each for each in kinds}
-    if _flat(name) not in flat:
-        near = get_close_matches(_flat(name), flat, n=1, cutoff=0.5)
-        hint = f" Did you mean {flat[near[0]]}?" if near else ""
-        raise ValueError(f"{option} {name!r} is unknown.{hint} There are: {', '.join(kinds)}.")
-    made = kinds[flat[_flat(name)]]
-    allowed = {each.name: each for each in fields(made)}
+    by_flat_name = {_flat(kind): kind for kind in kinds}
+    if _flat(name) not in by_flat_name:
+        raise ValueError(
+            f"{option} {name!r} is unknown{meant(name, kinds)} There are: {', '.join(kinds)}."
+        )
+    made = kinds[by_flat_name[_flat(name)]]
+    allowed = {field.name: field for field in fields(made)}
     for key in arguments:
         if key not in allowed:
-            near = get_close_matches(key, allowed, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
             takes = ", ".join(allowed) or "nothing"
-            raise ValueError(f"{option} {text!r}: no argument {key!r}.{hint} It takes {takes}.")
+            raise ValueError(
+                f"{option} {text!r}: no argument {key!r}{meant(key, allowed)} It takes {takes}."
+            )
     arguments = {**{k: v for k, v in (given or {}).items() if k in allowed}, **arguments}
     missing = [k for k, f in allowed.items() if f.default is MISSING and k not in arguments]
     if missing:
@@ -62,12 +62,12 @@ def goals(
 ) -> list[Goal]:
     """--goal, or else the whole Pareto set; then one for every --k and --eps2."""
     slack = numbers(eps1, "--eps1")
-    found: list[Goal] = [
-        make(each, GOALS, "--goal", {"eps1": slack}) for each in named or ["ParetoSet"]
+    asked: list[Goal] = [
+        make(name, GOALS, "--goal", {"eps1": slack}) for name in named or ["ParetoSet"]
     ]
-    found += [AtMost(each, slack) for each in k or []]
-    found += [Cover(slack, numbers(each, "--eps2")) for each in eps2 or []]
-    return found
+    asked += [AtMost(size, slack) for size in k or []]
+    asked += [Cover(slack, numbers(slack2, "--eps2")) for slack2 in eps2 or []]
+    return asked
 
 
 def radius(text: str) -> Radius:

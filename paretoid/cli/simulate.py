@@ -25,13 +25,13 @@ from paretoid.cli.terminal import (
     Interrupted,
     check_file,
     note,
-    number,
     say,
     say_json,
     table,
     wrap,
     write,
 )
+from paretoid.text import count
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -213,7 +213,7 @@ def _text(data: dict[str, Any]) -> str:
         low, high = each["wrong_95"]
         facts = [
             f"  samples  {_mean(each)} on average",
-            f"           {number(q['0.05'])} to {number(q['0.95'])} in 90% of runs",
+            f"           {count(q['0.05'])} to {count(q['0.95'])} in 90% of runs",
             f"  wrong    {each['wrong']:,} of {runs:,} (95%: {low:.1%} to {high:.1%})",
         ]
         if each["unfinished"]:
@@ -225,7 +225,7 @@ def _text(data: dict[str, Any]) -> str:
 
 def _mean(each: dict[str, Any]) -> str:
     least = ">= " if each["unfinished"] else ""
-    return f"{least}{number(each['mean_samples'])} +- {number(each['standard_error'])}"
+    return f"{least}{count(each['mean_samples'])} +- {count(each['standard_error'])}"
 
 
 def _comparison(results: list[dict[str, Any]]) -> str:
@@ -233,7 +233,7 @@ def _comparison(results: list[dict[str, Any]]) -> str:
     rows = [
         [
             each["radius"], each["goal"], f"{each['delta']:g}", _mean(each),
-            number(each["quantiles"]["0.05"]), number(each["quantiles"]["0.95"]),
+            count(each["quantiles"]["0.05"]), count(each["quantiles"]["0.95"]),
             str(each["wrong"]), str(each["unfinished"]), each["guarantee"],
         ]
         for each in results

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from importlib.resources import files
 
 from paretoid.estimation.summary import TrialSummary, summary_of
 from paretoid.tables import Table, parse_table
+from paretoid.text import meant
 
 TRIALS = {
     "covboost-groupB": "COV-BOOST, boosters of group B: 8 arms x 3 endpoints, complete",
@@ -48,8 +48,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
     TrialSummary(6 arms x 3 endpoints)
     """
     if name not in TRIALS:
-        near = get_close_matches(str(name), TRIALS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = meant(str(name), TRIALS)
         raise ValueError(f"no trial {name!r}{hint} There are: {', '.join(TRIALS)}.")
     if name == "comcov2":
         trial = summary_of(

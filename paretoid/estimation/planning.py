@@ -430,7 +430,7 @@ def _ties(
         way_out = "a larger margin" if margin else "a margin (eps1 or fold)"
         fewer = " or a smaller k" if isinstance(goal, AtMost) else " or AtMost(k)"
         said.append(
-            f"{goal}: {len(left)} of {len(bandits)} draws are not settled by {max_samples:,} "
+            f"{goal}: {len(left)} of {len(bandits)} draws are censored at {max_samples:,} "
             f"samples; closest in {count} of them: {names[i]} and {names[j]}. "
             f"Consider {way_out}{fewer}."
         )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
-import math
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paretoid import text
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.model import trial_of
-from paretoid.plots.style import goal_label
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,59 +20,69 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     """Tables and sentences that keep within `width` columns, from 40 on."""
     trial = trial_of(fit)
     width = max(width, 40)
-    lines = textwrap.wrap(
-        f"{len(trial.arms)} arms, {len(trial.endpoints)} endpoints: {', '.join(trial.endpoints)}",
-        width,
-    )
-    for sentence in (trial.citation, *trial.assumptions, _problems(fit)):
-        lines += textwrap.wrap(sentence, width)
-    margin = bool((shares.attrs["eps1"] > 0).any())
-    heads = ["optimal", "in margin"] if margin else ["optimal"]
-    columns = [[f"{x:.1%}" for x in shares.optimal.values]]
-    if margin:
-        columns.append([f"{x:.1%}" for x in shares.near_optimal.values])
-    lines += ["", *_table("posterior probability", list(trial.arms), heads, columns, width)]
-    draws = planned.sizes["draw"]
+    arms = text.counted(len(trial.arms), "arm")
+    endpoints = text.counted(len(trial.endpoints), "endpoint")
+    sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
+    lines = [*_wrapped([*sentences, *trial.assumptions, _problems(fit)], width), ""]
+    heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
+    if (shares.attrs["eps1"] > 0).any():
+        heads.append("in margin")
+        columns.append(shares.near_optimal.values)
+    rows = [
+        [arm, *(f"{p:.1%}" for p in row)] for arm, *row in zip(trial.arms, *columns, strict=True)
+    ]
+    lines.append(text.table(heads, rows, width=width))
     for goal in planned.goal.values:
-        each = planned.sel(goal=goal)
-        lines += ["", *textwrap.wrap(_goal(str(goal), planned), width)]
-        facts = [
-            (f"N for {level:.0%} assurance", _size(each, level))
-            for level in each.assurance_level.values
-        ]
-        facts += [
-            ("N on the fitted means, mean", _average(each)),
-            ("not settled within the limit", f"{float(each.censored):.1%}"),
-            ("wrong answers", f"{float(each.error_rate):.1%}"),
-            ("  95% interval", f"{float(each.error_lower):.1%}-{float(each.error_upper):.1%}"),
-            ("sharp bound, median draw", _number(float(each.sharp_bound.median()))),
-            ("Theorem 1, median draw", _number(float(each.theorem_1.median()))),
-        ]
-        lines += [f"  {name:<32}{value:>{max(min(width, 50) - 34, 6)}}" if width >= 46
-                  else f" {name:<29.29}{value:>10}" for name, value in facts]  # fmt: skip
-        columns = [
-            [f"{x:,.0f}" for x in each.allocation.values],
-            [f"{x:.0%}" for x in each.returned.values],
-        ]
-        lines += _table("  per arm", list(trial.arms), ["samples", "returned"], columns, width)
-    lines.append("")
+        lines += _of_goal(planned.sel(goal=goal), width)
     words = [
-        f"N counts participants. {draws} posterior draws, at most "
+        f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],
-        f"Exact problem: T* = {_number(float(planned.characteristic_time))}, so at least "
-        f"{_number(float(planned.lower_bound))} samples on average for any exact method on the "
+        f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
+        f"{text.count(float(planned.lower_bound))} samples on average for any exact method on the "
         f"fitted means.",
         planned.attrs["near_ties"],
     ]
-    for sentence in words:
-        lines += textwrap.wrap(sentence, width)
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join([*lines, "", *_wrapped(words, width)])
 
 
-def _goal(goal: str, planned: xr.Dataset) -> str:
-    fold = planned.attrs["fold"]
-    return goal_label(goal) + (f": a {fold:g}-fold margin" if fold else "")
+def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
+    """Participants, errors and arms when a trial asks for one goal."""
+    fold, limit = plan.attrs["fold"], plan.attrs["max_samples"]
+    goal = text.goal_label(str(plan.goal.values)) + (f": a {fold:g}-fold margin" if fold else "")
+    least = "" if bool(plan.plug_in_stopped.all()) else ">= "
+    facts = [
+        [f"N for {level:.0%} assurance", text.at_most(float(needed), limit)]
+        for level, needed in zip(
+            plan.assurance_level.values, plan.samples_needed.values, strict=True
+        )
+    ] + [
+        [
+            "N on the fitted means, mean",
+            least + text.count(float(plan.plug_in_stopping_time.mean())),
+        ],
+        ["censored at the limit", f"{float(plan.censored):.1%}"],
+        ["wrong answers", f"{float(plan.error_rate):.1%}"],
+        ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
+        ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
+        ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
+    ]
+    arms = [
+        [str(arm), text.count(samples), f"{share:.0%}"]
+        for arm, samples, share in zip(
+            plan.arm.values, plan.allocation.values, plan.returned.values, strict=True
+        )
+    ]
+    tables = [
+        text.table(["", ""], facts, width=width - 2),
+        text.table(["per arm", "samples", "returned"], arms, width=width - 2),
+    ]
+    return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
+
+
+def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
+    """The lines of sentences, a paragraph each; there are none of an empty one."""
+    return [line for said in sentences for line in textwrap.wrap(said, width)]
 
 
 def _problems(fit: Any) -> str:
@@ -81,94 +90,41 @@ def _problems(fit: Any) -> str:
     return f"The fit has problems that were accepted: {said}." if said else ""
 
 
-def _size(each: xr.Dataset, level: float) -> str:
-    needed = float(each.samples_needed.sel(assurance_level=level))
-    return f"> {each.attrs['max_samples']:,}" if math.isinf(needed) else _number(needed)
-
-
-def _average(each: xr.Dataset) -> str:
-    least = "" if bool(each.plug_in_stopped.all()) else ">= "
-    return least + _number(float(each.plug_in_stopping_time.mean()))
-
-
-def _number(value: float) -> str:
-    return "infinite" if math.isinf(value) else f"{value:,.0f}"
-
-
-def _table(
-    title: str, names: list[str], heads: list[str], columns: list[list[str]], width: int
-) -> list[str]:
-    """One line per name, or two where the width asks for it."""
-    sizes = [max(len(h), *map(len, c)) + 2 for h, c in zip(heads, columns, strict=True)]
-    first = max(len(title), *(len(n) + 2 for n in names))
-    numbers = ["".join(f"{v:>{s}}" for v, s in zip(row, sizes, strict=True))
-               for row in zip(*columns, strict=True)]  # fmt: skip
-    head = "".join(f"{h:>{s}}" for h, s in zip(heads, sizes, strict=True))
-    if first + sum(sizes) <= width:
-        return [f"{title:<{first}}{head}"] + [
-            f"  {name:<{first - 2}}{number}" for name, number in zip(names, numbers, strict=True)
-        ]
-    lines = [title, head.rjust(width)]
-    for name, number in zip(names, numbers, strict=True):
-        short = "  " + name
-        if len(short) + len(number) <= width:
-            lines.append(short + number.rjust(width - len(short)))
-        else:
-            lines += textwrap.wrap(name, width, initial_indent="  ", subsequent_indent="    ")
-            lines.append(number.rjust(width))
-    return lines
-
-
 def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]:
     """The same for machines; null stands for infinity, which JSON cannot say."""
     trial = trial_of(fit)
     goals = {}
     for goal in planned.goal.values:
-        each = planned.sel(goal=goal)
-        goals[str(goal)] = {
-            "samples_needed": {
-                f"{level:g}": _finite(each.samples_needed.sel(assurance_level=level))
-                for level in each.assurance_level.values
-            },
-            "assurance": {
-                str(int(n)): float(p)
-                for n, p in zip(each.samples.values, each.assurance.values, strict=True)
-            },
-            "plug_in_mean_samples": float(each.plug_in_stopping_time.mean()),
-            "sharp_bound_median": _finite(each.sharp_bound.median()),
-            "theorem_1_median": _finite(each.theorem_1.median()),
-            **{name: float(each[name])
+        plan = planned.sel(goal=goal)
+        goals[goal] = {
+            "samples_needed": dict(
+                zip((f"{level:g}" for level in plan.assurance_level.values),
+                    plan.samples_needed.values, strict=True)
+            ),
+            "assurance": dict(zip(plan.samples.values, plan.assurance.values, strict=True)),
+            "plug_in_mean_samples": plan.plug_in_stopping_time.values.mean(),
+            "sharp_bound_median": plan.sharp_bound.median().item(),
+            "theorem_1_median": plan.theorem_1.median().item(),
+            **{name: plan[name].item()
                for name in ("censored", "error_rate", "error_lower", "error_upper")},
-            **{name: dict(zip(trial.arms, map(float, each[name].values), strict=True))
+            **{name: dict(zip(trial.arms, plan[name].values, strict=True))
                for name in ("allocation", "returned")},
         }  # fmt: skip
-    return {
-        "arms": list(trial.arms),
-        "endpoints": list(trial.endpoints),
+    found: dict[str, Any] = text.plain({
+        "arms": trial.arms,
+        "endpoints": trial.endpoints,
         "citation": trial.citation,
-        "assumptions": list(trial.assumptions),
+        "assumptions": trial.assumptions,
         "fit_problems": fit["posterior"].attrs["paretoid_problems"],
-        "probability_optimal": _column(shares, "optimal"),
-        "probability_within_margin": _column(shares, "near_optimal"),
+        "probability_optimal": dict(zip(trial.arms, shares.optimal.values, strict=True)),
+        "probability_within_margin": dict(zip(trial.arms, shares.near_optimal.values, strict=True)),
         "goals": goals,
-        "characteristic_time": _finite(planned.characteristic_time),
-        "lower_bound": _finite(planned.lower_bound),
+        "characteristic_time": planned.characteristic_time.item(),
+        "lower_bound": planned.lower_bound.item(),
         **{key: value for key, value in planned.attrs.items()
            if key not in ("citation", "assumptions", "fold")},
-    }  # fmt: skip
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if math.isfinite(float(value)) else None
-
-
-def _column(shares: xr.Dataset, name: str) -> dict[str, float]:
-    return dict(zip(map(str, shares.arm.values), map(float, shares[name].values), strict=True))
-
-
-def as_json(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> str:
-    """`as_dict` as text."""
-    return json.dumps(as_dict(fit, shares, planned), indent=2)
+    })  # fmt: skip
+    return found
 
 
 def write_all(
@@ -192,9 +148,10 @@ def write_all(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"--out {folder} cannot be made a directory: {error}.") from None
+    data = as_dict(fit, shares, planned)
     save_fit(fit, out / "fit.nc")
     planned.to_netcdf(out / "plan.nc", engine="h5netcdf")
-    (out / "plan.json").write_text(as_json(fit, shares, planned) + "\n", encoding="utf-8")
+    (out / "plan.json").write_text(text.as_json(data) + "\n", encoding="utf-8")
     (out / "plan.txt").write_text(as_text(fit, shares, planned) + "\n", encoding="utf-8")
     note = " ".join(trial_of(fit).assumptions)
     arm_rows = [["goal", "arm", "optimal", "optimal_error", "near_optimal", "near_optimal_error",

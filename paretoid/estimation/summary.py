@@ -7,13 +7,13 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from paretoid.tables import Table, is_missing, parse_number, read_table, refuse
+from paretoid.text import meant, plain
 from paretoid.theory.checks import BoolArray, FloatArray, check_choice, check_count
 
 SCALES = ("log-normal", "normal", "binary")
@@ -188,7 +188,7 @@ class TrialSummary:
 
     def to_json(self) -> str:
         """Everything as text, for the attributes of a netCDF file."""
-        return json.dumps({f.name: _plain(getattr(self, f.name)) for f in fields(self)})
+        return json.dumps({field.name: plain(getattr(self, field.name)) for field in fields(self)})
 
     @classmethod
     def from_json(cls, text: str) -> TrialSummary:
@@ -202,12 +202,6 @@ class TrialSummary:
 
     def __repr__(self) -> str:
         return f"TrialSummary({len(self.arms)} arms x {len(self.endpoints)} endpoints)"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [[None if math.isnan(x) else float(x) for x in row] for row in value]
-    return dict(value) if isinstance(value, Mapping) else value
 
 
 def spread_of_interval(half_width: Any, n: Any, level: float = 0.95) -> FloatArray:
@@ -512,10 +506,10 @@ def _match(asked: str, names: Sequence[str], what: str) -> str:
     holding = [name for name in names if asked.lower() in name.lower()]
     if asked and len(holding) == 1:
         return holding[0]
-    near = holding or get_close_matches(asked, names, n=1, cutoff=0.3)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    why = "is part of several names" if asked and holding else "is no endpoint"
-    raise ValueError(f"{what}={asked!r} {why}.{hint} There are: {', '.join(names)}.")
+    why = f"is no endpoint{meant(asked, names)}"
+    if asked and holding:
+        why = f"is part of several names, {' and '.join(map(repr, holding))}; which one is it?"
+    raise ValueError(f"{what}={asked!r} {why} There are: {', '.join(names)}.")
 
 
 def _check_assumed_n(n: Any) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.instances.files import SUFFIXES, read_instance
+from paretoid.text import meant
 
 #: pooled variances of the three log outcomes, unrounded [kone2023, appendix, pooled variances]
 _POOLED_VARIANCES = (0.70437039, 0.82845749, 1.53743137)
@@ -48,11 +48,9 @@ covboost-printed. Or give a file that ends in .csv or .toml.
         path = Path(name)
         if path.suffix.lower() in SUFFIXES or path.exists() or path.name != str(name):
             return read_instance(path, kind=kind, scale=scale, minimize=minimize)
-        near = get_close_matches(str(name), INSTANCES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(
-            f"no instance {str(name)!r}{hint} There are: {', '.join(INSTANCES)}. "
-            f"Or give a file that ends in .csv or .toml."
+            f"no instance {str(name)!r}{meant(str(name), INSTANCES)} There are: "
+            f"{', '.join(INSTANCES)}. Or give a file that ends in .csv or .toml."
         )
     if kind is not None or scale is not None or list(minimize):
         raise ValueError(

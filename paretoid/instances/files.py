@@ -23,12 +23,12 @@ import csv
 import json
 import tomllib
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.tables import parse_number, read_bytes, read_table, refuse
+from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 
 KINDS = ("gaussian", "bernoulli")
@@ -106,8 +106,7 @@ def _from_toml(path: str | Path) -> Bandit:
         raise ValueError(f"{path} is no TOML: {error}.") from None
     for key in data:
         if key not in _KEYS:
-            near = get_close_matches(key, _KEYS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
+            hint = meant(key, _KEYS)
             raise ValueError(
                 f"{path} has an unknown key {key!r}{hint} It takes {', '.join(_KEYS)}."
             )

@@ -8,6 +8,7 @@ import numpy as np
 
 from paretoid.plots import style
 from paretoid.plots.selection import Runs, read
+from paretoid.text import goal_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +76,7 @@ def _returned(table: Runs, g: int) -> Any:
 def _label(table: Runs, g: int) -> str:
     out = int(table.censored[g])
     R = table.stopped.shape[1]
-    return style.goal_label(table.goals[g]) + (
+    return goal_label(table.goals[g]) + (
         f": {out} of {R} ran out of budget" if out else f", {R} runs" if R > 1 else ""
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.plots import style
+from paretoid.text import objective
 from paretoid.theory.checks import FloatArray
 
 
@@ -58,7 +59,7 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
         )  # fmt: skip
         if scale == "log-normal":
             style.log_axis(axis, "x")
-        said = style.objective_label(trial.endpoints[d], trial.endpoints[d] in trial.minimize)
+        said = objective(trial.endpoints[d], trial.endpoints[d] in trial.minimize)
         axis.set_title(style.wrap(said, 34), fontsize="medium")
         axis.set_xlabel(trial.units[d] or ("share" if scale == "binary" else ""))
         style.grid(axis, "x")
@@ -103,7 +104,7 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
             if trial.scales[q] == "log-normal":
                 style.log_axis(axis, side)
             less = trial.endpoints[q] in trial.minimize
-            said = style.objective_label(trial.endpoints[q], less, unit=trial.units[q])
+            said = objective(trial.endpoints[q], less, unit=trial.units[q])
             getattr(axis, f"set_{side}label")(style.wrap(said, 38))
         style.grid(axis)
     for axis in panels[len(pairs) :]:
@@ -126,7 +127,7 @@ def _cloud(
         _natural(centre[d], trial.scales[d]), _natural(centre[e], trial.scales[e]),
         markers[i % len(markers)], ms=7, mec="black", mew=0.8, ls="none",
         mfc=style.DARK if inside else fills[i // len(markers) % len(fills)],
-        label=style.plain(trial.arms[i]) + (" (front)" if inside else ""),
+        label=style.literal(trial.arms[i]) + (" (front)" if inside else ""),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from paretoid.engine.program import UNKNOWN_SCALE
 from paretoid.explorer import Status
 from paretoid.plots import style
 from paretoid.runs.trace import Run
+from paretoid.text import objective
 from paretoid.theory.checks import FloatArray
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def intervals(
                 grid[row, column].set_title(title, fontsize="small")
             if row == len(rows) - 1:
                 grid[row, column].set_xlabel(time or "samples")
-        said = style.objective_label(f"difference in {whole[d]}", bool(sign[d] < 0))
+        said = objective(f"difference in {whole[d]}", bool(sign[d] < 0))
         grid[row, 0].set_ylabel(style.wrap(said, 26))
     style.legend_above(grid)
     grid[0, 0].get_figure(root=True).align_ylabels(grid[:, 0])

@@ -10,6 +10,7 @@ from paretoid.bandits import Bandit
 from paretoid.plots import style
 from paretoid.plots.bounds import BOUNDS, Drawn, applicable
 from paretoid.plots.selection import Runs, problem, read
+from paretoid.text import goal_label
 from paretoid.theory.checks import FloatArray, check_choice
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def stopping_times(
     axes.set_xlim(0.8 * max(min(ends), 0.5), 1.25 * max(max(ends), 1.0))
     style.log_axis(axes, "x")
     for g, (color, _, dashes) in enumerate(styles):
-        words = style.goal_label(table.goals[g])
+        words = goal_label(table.goals[g])
         if kind == "ecdf":
             ecdf(axes, table, g, color, dashes, words)
         else:
@@ -76,7 +77,7 @@ def stopping_times(
         axes.set_ylabel("share of runs stopped")
     else:
         axes.set_yticks(
-            range(len(table.goals)), [style.wrap(style.goal_label(g), 30) for g in table.goals]
+            range(len(table.goals)), [style.wrap(goal_label(g), 30) for g in table.goals]
         )
         axes.set_ylim(len(table.goals) - 0.45, -0.6)
         axes.plot([], [], "k|", ms=9, mew=2, label="median; bar: quartiles")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,14 +19,14 @@ from paretoid.report.page import (
     Section,
     Table,
     Text,
-    count,
-    number,
     percent,
     plus_minus,
     render,
+    samples,
 )
 from paretoid.report.stored import Stored
 from paretoid.report.summaries import Summary
+from paretoid.text import chosen, count, counted, interval, objective, shares
 from paretoid.theory.dominance import pareto_set
 
 #: more rows than these are left to `paretoid report --json`, more details to the Dataset
@@ -51,10 +50,9 @@ def campaign_report(stored: Stored, *, command: str = "") -> str:
     """
     about, sizes = stored.about, stored.runs.sizes
     many = len(stored.cases) > 1
-    plural = [f"{sizes[d]:,} {w if sizes[d] == 1 else p}" for d, w, p in (
-        ("instance", "instance", "instances"), ("radius", "radius", "radii"),
-        ("delta", "delta", "deltas"), ("goal", "goal", "goals"),
-        ("replication", "replication", "replications"))]  # fmt: skip
+    plurals = {"radius": "radii"}
+    grid = [counted(sizes[name], name, plurals.get(name, ""))
+            for name in ("instance", "radius", "delta", "goal", "replication")]  # fmt: skip
     sections = [
         Section("The answer", _answers(stored), "answer"),
         Section(
@@ -71,8 +69,9 @@ def campaign_report(stored: Stored, *, command: str = "") -> str:
         Section("Methods", [Text(each) for each in campaign_methods(stored)], "methods"),
         Section("How to repeat this", repeat(stored, command), "repeat"),
     ]
-    K, D = len(about["arms"]), len(about["objectives"])
-    subtitle = f"{K} arms, {D} objectives. {' × '.join(plural)}."
+    arms = counted(len(about["arms"]), "arm")
+    objectives = counted(len(about["objectives"]), "objective")
+    subtitle = f"{arms}, {objectives}. {' × '.join(grid)}."
     return render("Simulated adaptive experiments", subtitle, sections)
 
 
@@ -101,7 +100,7 @@ def _promise(stored: Stored) -> Block:
     share, delta = percent(*worst.error), about["deltas"][worst.at[2]]
     largest = (
         f"{'Its' if len(proved) == 1 else 'The largest'} error rate is {share.text}: "
-        f"{worst.wrong:,} of {worst.runs:,} runs (95% interval {share.extra}%, delta = {delta:g})."
+        f"{worst.wrong:,} of {worst.runs:,} runs (95% interval {share.extra}, delta = {delta:g})."
     )
     if above:
         said = (
@@ -123,19 +122,24 @@ def _promise(stored: Stored) -> Block:
 def _answer(stored: Stored, each: Summary) -> Answer:
     i, q, d, g = each.at
     about = stored.about
+    limit = about["max_samples"]
     mean = f"{'At least ' if each.censored else ''}{count(each.mean[0])} samples on average "
     mean += f"(95% interval {_ends(each.mean)})"
     if each.censored == each.runs:
-        mean = f"More than {about['max_samples']:,} samples: no run had its answer by then"
-    middle = "beyond the budget" if math.isinf(each.median[0]) else count(each.median[0])
+        mean = f"More than {limit:,} samples: no run had its answer by then"
     proved = about["guarantees"][q] == "proved"
     sentences = [
-        f"Half of the runs stopped by {middle} (95% interval {_ends(each.median)}); {each.runs:,} "
-        f"runs" + (f", of which {each.censored:,} ran out of budget." if each.censored else "."),
+        f"Half of the runs stopped by {_by(each.median[0])} (95% interval {_ends(each.median)}); "
+        f"{counted(each.runs, 'run')}"
+        + (
+            f", of which {each.censored:,} were censored: their budget ran out."
+            if each.censored
+            else "."
+        ),
         f"Which arms: {_which(stored, each)}",
         f"How sure: {each.wrong:,} of {each.runs:,} runs ended with a wrong answer "
-        f"({each.error[0]:.1%}, 95% interval {100 * each.error[1]:.1f} to "
-        f"{100 * each.error[2]:.1f}%); delta = {about['deltas'][d]:g}, "
+        f"({each.error[0]:.1%}, 95% interval {shares(*each.error[1:])}); "
+        f"delta = {about['deltas'][d]:g}, "
         f"{'proved' if proved else 'heuristic: no theorem bounds the error'}.",
     ]
     where = [f"instance {stored.labels[i]}"] if len(stored.cases) > 1 else []
@@ -148,11 +152,13 @@ def _answer(stored: Stored, each: Summary) -> Answer:
     )  # fmt: skip
 
 
-def _ends(interval: tuple[float, float, float]) -> str:
-    if math.isnan(interval[1]):
-        return "unknown"
-    low, high = ("beyond the budget" if math.isinf(x) else count(x) for x in interval[1:])
-    return f"{low} to {high}" if low != high else low
+def _by(samples: float) -> str:
+    return "beyond the budget" if math.isinf(samples) else count(samples)
+
+
+def _ends(estimate: tuple[float, float, float]) -> str:
+    _, low, high = estimate
+    return "unknown" if math.isnan(low) else interval(low, high, _by)
 
 
 def _which(stored: Stored, each: Summary) -> str:
@@ -161,13 +167,9 @@ def _which(stored: Stored, each: Summary) -> str:
     mask, often = each.answers[0]
     share = percent_of(often, each.runs)
     others = len(each.answers) - 1
-    more = "" if not others else f"; {others} other answer{'s' if others > 1 else ''} came up"
-    return f"{names(stored, mask)} in {share.text} of runs (95% interval {share.extra}%){more}."
-
-
-def names(stored: Stored, mask: Sequence[bool]) -> str:
-    """The arms of a mask, by name."""
-    return ", ".join(a for a, inside in zip(stored.about["arms"], mask, strict=True) if inside)
+    more = "" if not others else f"; {counted(others, 'other answer')} came up"
+    arms = chosen(stored.about["arms"], mask)
+    return f"{arms} in {share.text} of runs (95% interval {share.extra}){more}."
 
 
 def _main_table(stored: Stored) -> Table:
@@ -186,10 +188,11 @@ def _main_table(stored: Stored) -> Table:
         row = [
             Cell(stored.radius(q)),
             _level(stored, q, d), Cell(labels[g]),
-            number(*each.mean, least=each.censored > 0), _median(each, limit), percent(*each.error),
-            Cell(f"{each.censored:,}", "" if not each.censored else
-                 f"{100 * each.late[1]:.1f} to {100 * each.late[2]:.1f}%", each.censored),
-            *(number(getattr(limits, key)) for key in columns),
+            samples(*each.mean, least=each.censored > 0), samples(*each.median, limit=limit),
+            percent(*each.error),
+            Cell(f"{each.censored:,}", shares(*each.late[1:]) if each.censored else "",
+                 each.censored),
+            *(samples(getattr(limits, key)) for key in columns),
         ]  # fmt: skip
         rows.append([Cell(stored.labels[i]), *row] if many else row)
     heads = [*(["instance"] if many else []), "radius", "delta", "goal",
@@ -209,15 +212,6 @@ def _main_table(stored: Stored) -> Table:
         note += "about that setting. " + " ".join(WORDS[key][1] for key in columns)
     size = stored.runs.sizes["replication"]
     return Table(f"One row per setting, {size:,} runs each", heads, rows, note)
-
-
-def _median(each: Summary, limit: int | None) -> Cell:
-    """The median, where it may lie beyond the budget."""
-    if limit is None or not math.isinf(max(each.median)):
-        return number(*each.median)
-    shown = [f"> {limit:,}" if math.isinf(x) else count(x) for x in each.median]
-    ends = "" if math.isnan(each.median[1]) else f"{shown[1]} to {shown[2]}"
-    return Cell(shown[0], ends if shown[1] != shown[2] else "", each.median[0])
 
 
 def _level(stored: Stored, q: int, d: int) -> Cell:
@@ -242,7 +236,7 @@ def _over_instances(stored: Stored) -> Table:
         late, worst = sum(e.censored for e in here), max(here, key=lambda e: e.error[0])
         rows.append([
             Cell(stored.radius(q)), _level(stored, q, d), Cell(labels[g]),
-            number(middle, middle - half, middle + half, least=late > 0),
+            samples(middle, middle - half, middle + half, least=late > 0),
             percent_of(wrong, runs), percent(*worst.error), percent_of(late, runs),
         ])  # fmt: skip
     return Table(
@@ -326,7 +320,7 @@ def _answer_table(
         for mask, often in each.answers[:_ANSWERS]:
             right = goal.is_correct(np.array(mask), means)
             rows.append([
-                Cell(names(stored, mask) or "no arm"), Cell(labels[each.at[3]]),
+                Cell(chosen(stored.about["arms"], mask) or "no arm"), Cell(labels[each.at[3]]),
                 Cell("right" if right else "wrong"), percent_of(often, each.runs),
             ])  # fmt: skip
         rest = sum(often for _, often in each.answers[_ANSWERS:])
@@ -355,7 +349,7 @@ def _instances(stored: Stored) -> list[Block]:
                 for d in range(len(about["objectives"]))
             ]  # fmt: skip
             rows.append([Cell(arm), *values, Cell("yes" if optimal[a] else "no")])
-        heads = ["arm", *(name + (" (less is better)" if name in about["minimize"] else "")
+        heads = ["arm", *(objective(name, name in about["minimize"])
                           for name in about["objectives"]), "Pareto-optimal"]  # fmt: skip
         which = f" of instance {case['label']}" if len(stored.cases) > 1 else ""
         note = "Inputs of the simulation, so they have no uncertainty."

@@ -10,6 +10,7 @@ from paretoid.estimation.compat import convergence, group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
 from paretoid.report.page import Cell, Table
+from paretoid.text import interval, measure, objective
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,16 +28,15 @@ def means_table(fit: Any) -> Table:
         cells = []
         for d, scale in enumerate(trial.scales):
             natural = np.exp if scale == "log-normal" else float
-            ends = (float(natural(x[i, d])) for x in (low, high))
-            value = float(natural(middle[i, d]))
-            cells.append(Cell(_measure(trial.reported[i, d]), _published(trial, i, d),
-                              float(trial.reported[i, d])))  # fmt: skip
-            cells.append(Cell(_measure(value), " to ".join(map(_measure, ends)), value))
+            value, least, most = (float(natural(x[i, d])) for x in (middle, low, high))
+            reported = float(trial.reported[i, d])
+            published = interval(trial.lower[i, d], trial.upper[i, d])
+            cells.append(Cell(measure(reported), "" if published == "-" else published, reported))
+            cells.append(Cell(measure(value), interval(least, most), value))
         rows.append([Cell(arm), *cells])
     heads = ["arm"]
     for endpoint, unit in zip(trial.endpoints, trial.units, strict=True):
-        less = ", less is better" if endpoint in trial.minimize else ""
-        named = f"{endpoint} [{unit}]{less}" if unit else endpoint + less
+        named = objective(endpoint, endpoint in trial.minimize, unit=unit)
         heads += [f"{named}: published", f"{named}: fitted"]
     return Table(
         "Means per arm and endpoint", heads, rows,
@@ -63,17 +63,6 @@ def fit_call(posterior: xr.Dataset) -> str:
         f"chains={posterior.sizes['chain']}, seed={said['paretoid_seed']}, "
         f"target_accept={float(said['paretoid_target_accept'])!r})"
     )
-
-
-def _published(trial: TrialSummary, i: int, d: int) -> str:
-    if not np.isfinite(trial.lower[i, d]):
-        return ""
-    return f"{_measure(trial.lower[i, d])} to {_measure(trial.upper[i, d])}"
-
-
-def _measure(value: float) -> str:
-    """Four digits, without an exponent in the usual range."""
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e8 else f"{value:.4g}"
 
 
 def _data(trial: TrialSummary) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,14 +26,14 @@ from paretoid.report.page import (
     Section,
     Table,
     Text,
-    count,
-    number,
     percent,
     plus_minus,
     render,
+    samples,
     settings,
     versions,
 )
+from paretoid.text import at_most, chosen, count, counted, interval, shares
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
 
@@ -78,7 +79,8 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
     ]  # fmt: skip
     return render(
         "Plan of an adaptive trial",
-        f"{len(trial.arms)} arms, {len(trial.endpoints)} endpoints: {', '.join(trial.endpoints)}",
+        f"{counted(len(trial.arms), 'arm')}, {counted(len(trial.endpoints), 'endpoint')}: "
+        f"{', '.join(trial.endpoints)}",
         sections,
     )
 
@@ -102,8 +104,8 @@ def _answers(planned: xr.Dataset, goals: list[Goal], margin: str, fit: Any) -> l
         if math.isinf(size):
             said = f"More than {limit:,} participants"
         else:
-            upper = f"more than {limit:,}" if math.isinf(high) else count(high)
-            said = f"{count(size)} participants (95% interval {count(low)} to {upper})"
+            ends = interval(low, high, partial(at_most, limit=limit, beyond="more than "))
+            said = f"{count(size)} participants (95% interval {ends})"
         sentences = [
             f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
             f"over {draws} draws of the posterior.",
@@ -127,16 +129,13 @@ def _which(each: xr.Dataset, draws: int) -> str:
     answers = Counter(tuple(map(bool, row)) for row in each.answer.values[each.stopped.values])
     if not answers:
         return "no simulated trial came to an answer within the limit."
-    names = [str(arm) for arm in each.arm.values]
     (mask, often), *_ = answers.most_common(1)
-    arms = ", ".join(name for name, inside in zip(names, mask, strict=True) if inside)
-    low, high = share_interval(often, draws)
-    others = len(answers) - 1
-    more = f"; {others} other answer{'s were' if others > 1 else ' was'} given" if others else ""
+    low, high = map(float, share_interval(often, draws))
+    others = counted(len(answers) - 1, "other answer was", "other answers were")
     return (
-        f"{arms}, in {often / draws:.0%} of simulated trials (95% interval {100 * low:.0f} to "
-        f"{100 * high:.0f}%){more}. The true means differ from draw to draw, and with them the "
-        f"right answer."
+        f"{chosen(each.arm.values, mask)}, in {often / draws:.1%} of simulated trials (95% "
+        f"interval {shares(low, high)}){f'; {others} given' if len(answers) > 1 else ''}. The true "
+        f"means differ from draw to draw, and with them the right answer."
     )
 
 
@@ -149,23 +148,14 @@ def _wrong(each: xr.Dataset, draws: int) -> str:
         else "the answer is a heuristic, without a guarantee"
     )
     return (
-        f"{promise}; {wrong} of "
-        f"{draws} simulated trials gave a wrong one ({100 * wrong / draws:.1f}%, 95% interval "
-        f"{100 * float(each.error_lower):.1f} to {100 * float(each.error_upper):.1f}%)."
+        f"{promise}; {wrong} of {draws} simulated trials gave a wrong one ({wrong / draws:.1%}, "
+        f"95% interval {shares(float(each.error_lower), float(each.error_upper))})."
     )
 
 
 def _needed(each: xr.Dataset, level: float) -> tuple[float, float, float]:
     times = np.where(each.stopped.values, each.stopping_time.values, np.inf)
     return quantile_interval(times, level)
-
-
-def _limited(value: float, low: float, high: float, limit: int) -> Cell:
-    """A sample size that may lie beyond the limit."""
-    beyond = f"> {limit:,}"
-    first = beyond if math.isinf(value) else count(value)
-    ends = [beyond if math.isinf(end) else count(end) for end in (low, high)]
-    return Cell(first, " to ".join(ends) if ends[0] != ends[1] else "", value)
 
 
 def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
@@ -181,14 +171,14 @@ def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
         bounds = [_over_draws(each[name].values) for name in ("sharp_bound", "theorem_1")]
         rows.append([
             Cell(label),
-            *(_limited(*_needed(each, level), limit) for level in levels),
-            number(*mean, least=not bool(each.plug_in_stopped.all())),
+            *(samples(*_needed(each, level), limit=limit) for level in levels),
+            samples(*mean, least=not bool(each.plug_in_stopped.all())),
             percent(late / draws, *map(float, share_interval(late, draws))),
             percent(wrong / draws, float(each.error_lower), float(each.error_upper)),
-            *(number(*bound) for bound in bounds),
+            *(samples(*bound) for bound in bounds),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
-             "mean N on the fitted means", "not settled by the limit", "wrong answers",
+             "mean N on the fitted means", "censored at the limit", "wrong answers",
              "sharp bound on N, posterior median", "Theorem 1, posterior median"]  # fmt: skip
     note = (
         f"N counts participants; at most {limit:,}. Small print: 95% intervals, for the two bounds "
@@ -254,7 +244,7 @@ def _arms(shares: xr.Dataset, planned: xr.Dataset, goal: Goal, margin: str, g: i
         rows,
         "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
         f"participants are means over {draws} simulated trials ± standard errors; shares of "
-        "trials have 95% intervals. Trials that were not settled return no arm.",
+        "trials have 95% intervals. Censored trials return no arm.",
     )
 
 
@@ -269,7 +259,7 @@ def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
         f"simulated once each, so that assurance averages over what is not known about the means; "
         f"{planned.sizes['replication']} further trials were simulated at the posterior means. A "
         f"trial that reached {planned.attrs['max_samples']:,} participants without an answer was "
-        f"counted as not settled, never as wrong."
+        f"counted as censored, never as wrong."
     )
     tuned = planned.attrs.get("expected_samples_per_arm")
     if tuned is not None:

@@ -30,6 +30,7 @@ from paretoid.engine.program import State
 from paretoid.runs.chunk import Checkpoint
 from paretoid.runs.results import VARIABLES, Arrays
 from paretoid.runs.tiles import Tile
+from paretoid.text import short
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -298,8 +299,7 @@ def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str
 
 
 def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return short(json.dumps(value), 60)
 
 
 def tiles_in(folder: Path) -> dict[Tile, Path]:

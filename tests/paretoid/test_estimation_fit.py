@@ -35,6 +35,7 @@ from paretoid.estimation import (
 )  # fmt: skip
 from paretoid.estimation.compat import annotate, convergence, group, import_pymc, quiet
 from paretoid.estimation.planning import posterior_draws
+from paretoid.text import as_json
 
 
 def summary(mean, sd, n, scales, **more):
@@ -278,7 +279,7 @@ def test_assumptions_are_shown_wherever_results_are(assumed_fit, tmp_path):
     assert said in shares.attrs["assumptions"]
     assert said in posterior_check(assumed_fit).attrs["assumptions"]
     assert said in " ".join(report.as_text(assumed_fit, shares, planned, 40).split())
-    assert said in report.as_json(assumed_fit, shares, planned)
+    assert said in as_json(report.as_dict(assumed_fit, shares, planned))
     for axes in (
         *plots.forest(assumed_fit), plots.assurance(planned), plots.pareto_probability(shares),
         *plots.projections(assumed_fit),
@@ -428,7 +429,7 @@ def test_unsettled_draws_are_a_result_and_name_the_arms(group_b):
     assert np.isinf(result.samples_needed).all()
     assert float(result.error_rate[0]) == 0.0
     said = result.attrs["near_ties"]
-    assert "20 of 20 draws are not settled by 400 samples" in said
+    assert "20 of 20 draws are censored at 400 samples" in said
     assert "BNT/BNT + BNT" in said
     assert "eps1 or fold" in said
 

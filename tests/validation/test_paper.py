@@ -163,8 +163,8 @@ def test_a_half_written_or_outdated_part_is_computed_again(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"name": "tabel1"}, "no experiment 'tabel1'. Did you mean 'table1'"),
-        ({"name": "cover"}, "Did you mean 'cover-"),
+        ({"name": "tabel1"}, "no experiment 'tabel1'; did you mean 'table1'"),
+        ({"name": "cover"}, "did you mean 'cover-"),
         ({"name": "zzzzzz"}, "There are: table1, covboost"),
         ({"name": "table1", "replications": 0}, "replications=0.*nothing would be run"),
         ({"name": "table1", "replications": 2.5}, "replications=2.5"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoid import __version__
+from paretoid.text import meant
 from paretoid.theory.checks import check_count
 from paretoid.validation.paper.report import write_csv
 from paretoid.validation.paper.statistics import Row
@@ -84,13 +84,12 @@ def reproduce(
     >>> reproduce("tabel1")
     Traceback (most recent call last):
         ...
-    ValueError: no experiment 'tabel1'. Did you mean 'table1'? There are: table1, covboost, \
+    ValueError: no experiment 'tabel1'; did you mean 'table1'? There are: table1, covboost, \
 cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     """
     if name not in EXPERIMENTS:
-        near = get_close_matches(str(name), EXPERIMENTS, n=1, cutoff=0.4)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no experiment {name!r}.{hint} There are: {', '.join(EXPERIMENTS)}.")
+        hint = meant(str(name), EXPERIMENTS)
+        raise ValueError(f"no experiment {name!r}{hint} There are: {', '.join(EXPERIMENTS)}.")
     experiment: Any = import_module(f"paretoid.validation.paper.{name.replace('-', '_')}")
     count = experiment.QUICK if quick else experiment.FULL
     if replications is not None:
