@@ -17,10 +17,10 @@ from paretoid import plots
 from paretoid.cli.command_line import typed
 from paretoid.estimation import plan
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.report import as_dict, as_text, write_all
-from paretoid.report import campaign_report, plan_report, read_store
+from paretoid.report import campaign_report, plan_report, read_store, write_plan
 from paretoid.report.figures import drawing, new_axes, picture
 from paretoid.report.page import Cell, Section, Table, Text, render, write_page
+from paretoid.report.plan_text import as_dict, as_text
 
 
 class Parsed(HTMLParser):
@@ -274,8 +274,8 @@ def test_problems_and_heuristics_are_said_first(nasty_plan):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # a name that the PNG's font cannot show
-def test_write_all_writes_the_page_beside_the_rest(nasty_plan, tmp_path):
-    written = write_all(*nasty_plan, tmp_path, eps1=0.1, command="the command")
+def test_a_plan_is_written_with_the_page_beside_the_rest(nasty_plan, tmp_path):
+    written = write_plan(*nasty_plan, tmp_path, command="the command")
     assert {"report.html", "plan.json", "arms.csv"} <= {path.name for path in written}
     assert "the command" in (tmp_path / "report.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="cannot be written"):

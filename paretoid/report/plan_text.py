@@ -1,15 +1,12 @@
-"""A plan in words and numbers: for a terminal of any width, for machines, and as files."""
+"""A plan in words and numbers: for a terminal of any width, and for machines."""
 
 from __future__ import annotations
 
-import csv
 import textwrap
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoid import text
-from paretoid.estimation.compat import save_fit
 from paretoid.estimation.model import trial_of
 
 if TYPE_CHECKING:
@@ -125,71 +122,3 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
            if key not in ("citation", "assumptions", "fold")},
     })  # fmt: skip
     return found
-
-
-def write_all(
-    fit: Any,
-    shares: xr.Dataset,
-    planned: xr.Dataset,
-    folder: str | Path,
-    *,
-    command: str = "",
-    **margin: Any,
-) -> list[Path]:
-    """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
-
-    `command`, the line that made the plan, stands in the HTML report.
-    """
-    from paretoid.report import plan_report
-    from paretoid.report.page import write_page
-
-    out = Path(folder)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"--out {folder} cannot be made a directory: {error}.") from None
-    data = as_dict(fit, shares, planned)
-    save_fit(fit, out / "fit.nc")
-    planned.to_netcdf(out / "plan.nc", engine="h5netcdf")
-    (out / "plan.json").write_text(text.as_json(data) + "\n", encoding="utf-8")
-    (out / "plan.txt").write_text(as_text(fit, shares, planned) + "\n", encoding="utf-8")
-    note = " ".join(trial_of(fit).assumptions)
-    arm_rows = [["goal", "arm", "optimal", "optimal_error", "near_optimal", "near_optimal_error",
-                 "samples", "returned", "assumptions"]]  # fmt: skip
-    size_rows = [["goal", "samples", "assurance", "assurance_error", "assumptions"]]
-    for goal in planned.goal.values:
-        each = planned.sel(goal=goal)
-        for i, arm in enumerate(map(str, planned.arm.values)):
-            numbers = [float(shares[v][i]) for v in arm_rows[0][2:6]]
-            numbers += [float(each.allocation[i]), float(each.returned[i])]
-            arm_rows.append([str(goal), arm, *(f"{x:.6g}" for x in numbers), note])
-        for j, n in enumerate(planned.samples.values):
-            pair = float(each.assurance[j]), float(each.assurance_error[j])
-            size_rows.append([str(goal), str(int(n)), *(f"{x:.6g}" for x in pair), note])
-    page = write_page(out / "report.html", plan_report(fit, shares, planned, command=command))
-    written = [page, *(out / name for name in ("fit.nc", "plan.nc", "plan.json", "plan.txt"))]
-    for name, rows in (("arms.csv", arm_rows), ("assurance.csv", size_rows)):
-        with (out / name).open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(rows)
-        written.append(out / name)
-    return written + _save_plots(fit, shares, planned, out, margin.get("fold"))
-
-
-def _save_plots(
-    fit: Any, shares: xr.Dataset, planned: xr.Dataset, out: Path, fold: float | None
-) -> list[Path]:
-    """All pictures as PNG and SVG."""
-    from paretoid import plots
-
-    panels: dict[str, Any] = {
-        "forest": plots.forest(fit)[0],
-        "pareto_probability": plots.pareto_probability(shares, fold=fold),
-        "projections": plots.projections(fit)[0],
-        "stopping_time": plots.assurance(planned),
-    }
-    written = []
-    for name, axes in panels.items():
-        for kind in ("png", "svg"):
-            axes.get_figure(root=True).savefig(out / f"{name}.{kind}", dpi=150)
-            written.append(out / f"{name}.{kind}")
-    return written
