@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: COV-BOOST enrolled 2,883 participants: about what one trial can reach
 REALISTIC = 3000
 
+#: posterior quantile of every scale that a known-scale radius is told
+SCALE_QUANTILE = 0.95
+
 #: assurances whose sample size a plan states
 ASSURANCES = (0.8, 0.9)
 
@@ -205,7 +208,7 @@ def plan(
     replications: int = 100,
     max_samples: int = REALISTIC,
     samples: Sequence[int] | None = None,
-    scale_quantile: float = 0.95,
+    scale_quantile: float = SCALE_QUANTILE,
     seed: int = 1,
     executor: Any = None,
     progress: bool = False,
@@ -246,7 +249,8 @@ def plan(
     import paretoid as pt
 
     trial = trial_of(fit)
-    goal_list = _goals(goals, trial, fold)
+    asked = _as_goals(goals)
+    goal_list = _with_margin(asked, trial, fold)
     delta = check_delta(delta)
     max_samples = check_count(max_samples, name="max_samples", why="it is the size of a trial.")
     check_count(draws, name="draws", why="assurance is an average over posterior draws.")
@@ -256,7 +260,7 @@ def plan(
             f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
             f"scale below the true one proves nothing. The default is 0.95."
         )
-    sizes = _sizes(samples, max_samples)
+    sizes = assurance_sizes(samples, max_samples)
     plug_in = plug_in_bandit(fit)
     bandits = posterior_bandits(fit, draws)
     K = plug_in.K
@@ -325,15 +329,21 @@ def plan(
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,
         "fold": 0.0 if fold is None else fold,
+        "scale_quantile": scale_quantile,
+        "asked": "; ".join(map(repr, asked)),  # with all digits, which `goal` has not
     }
     assert isinstance(result, xr.Dataset)
     return result
 
 
-def _goals(goals: Any, trial: TrialSummary, fold: float | None) -> list[Goal]:
-    goal_list: list[Any] = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
-    if not all(isinstance(goal, Goal) for goal in goal_list):
+def _as_goals(goals: Any) -> list[Any]:
+    listed = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
+    if not all(isinstance(goal, Goal) for goal in listed):
         raise ValueError(f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost.")
+    return listed
+
+
+def _with_margin(goal_list: list[Any], trial: TrialSummary, fold: float | None) -> list[Goal]:
     if fold is None:
         return goal_list
     margin = fold_margin(trial, fold)
@@ -349,7 +359,8 @@ def _goals(goals: Any, trial: TrialSummary, fold: float | None) -> list[Goal]:
     ]
 
 
-def _sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
+def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
+    """The sizes of a trial at which its assurance is stated: `samples`, or twenty by default."""
     if samples is None:
         return np.unique(np.linspace(0, max_samples, 21)[1:].astype(np.int64))
     sizes = np.array([check_count(n, name="samples", why="it is a trial's size.") for n in samples])

@@ -12,7 +12,8 @@ import numpy as np
 
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
-from paretoid.goals import AtMost, Goal
+from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
+from paretoid.goals import Goal
 from paretoid.intervals import mean_interval, quantile_interval, share_interval
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
@@ -318,27 +319,30 @@ def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) ->
 
 
 def _script(planned: xr.Dataset, made: str) -> str:
-    """The calls that give the same plan from the same fit."""
-    goals = _goals(planned)
-    asked = ", ".join(f"pt.{goal!r}" for goal in goals)
-    more = ""
-    if planned.attrs["fold"]:  # which sets every margin
-        bare = [f"AtMost({goal.k})" if isinstance(goal, AtMost) else f"{type(goal).__name__}()"
-                for goal in goals]  # fmt: skip
-        asked = ", ".join(f"pt.{goal}" for goal in bare)
-        more = f"fold={float(planned.attrs['fold'])!r}, "
-    if "expected_samples_per_arm" not in planned.attrs:
-        more += f"radius=pt.{planned.attrs['radius']}, "
+    """The calls that give the same plan from the same fit, to the last digit."""
+    said, limit = planned.attrs, int(planned.attrs["max_samples"])
     by = f"# which was made by {made}\n" if made else ""
+    more = ""
+    if "asked" in said:
+        asked = ", ".join(f"pt.{goal}" for goal in said["asked"].split("; "))
+        more += f"fold={float(said['fold'])!r}, " if said["fold"] else ""
+    else:
+        asked = ", ".join(f"pt.{goal!r}" for goal in _goals(planned))
+        by += "# margins to six digits: an older paretoid, which made the plan, kept no more\n"
+    if "expected_samples_per_arm" not in said:  # else it is found again
+        more += f"radius=pt.{said['radius']}, "
+    if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
+        more += f"scale_quantile={float(said['scale_quantile'])!r}, "
+    if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):
+        more += f"samples={planned.samples.values.tolist()}, "
     return f"""import paretoid as pt
 from paretoid import estimation
 
 fit = estimation.load_fit("fit.nc")    # written beside this report
 {by}plan = estimation.plan(
     fit, [{asked}],
-    {more}delta={float(planned.attrs["delta"])!r}, draws={planned.sizes["draw"]},
-    replications={planned.sizes["replication"]}, max_samples={int(planned.attrs["max_samples"])},
-    seed={int(planned.attrs["seed"])},
+    {more}delta={float(said["delta"])!r}, draws={planned.sizes["draw"]},
+    replications={planned.sizes["replication"]}, max_samples={limit}, seed={int(said["seed"])},
 )"""
 
 
