@@ -17,17 +17,14 @@ from paretoid import __version__, theory
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.instances import load_instance
+from paretoid.intervals import share_upper_bound
 from paretoid.rules import APE
 from paretoid.runs.simulate import simulate
 from paretoid.theory.checks import check_choice, check_count
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 from paretoid.validation import bounds, mutants
 from paretoid.validation.delta_correct import delta_correctness, engine
-from paretoid.validation.evidence import (
-    clopper_pearson_upper_bound,
-    log_evidence,
-    sequential_upper_bound,
-)
+from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.pathwise import check_path, engine_path, watched_goals
 from paretoid.validation.radius_coverage import coverage
 
@@ -222,7 +219,7 @@ def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
                             "runs": runs,
                             "stopped": int(data.stopped.values[g].sum()),
                             "errors": wrong,
-                            "clopper_pearson": _round(clopper_pearson_upper_bound(runs, wrong)),
+                            "clopper_pearson": _round(share_upper_bound(wrong, runs)),
                             "sequential": _round(sequential_upper_bound(runs, wrong)),
                             "mean_time": _round(float(data.stopping_time[g].mean()), 5),
                         }

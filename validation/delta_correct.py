@@ -20,13 +20,9 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
+from paretoid.intervals import check_confidence, share_upper_bound
 from paretoid.theory.checks import BoolArray, check_count, check_delta, check_positive
-from paretoid.validation.evidence import (
-    check_confidence,
-    clopper_pearson_upper_bound,
-    log_evidence,
-    sequential_upper_bound,
-)
+from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
 
 Algorithm = Callable[[Bandit, float, int], Any]
@@ -416,7 +412,7 @@ class _Trial:
             empty=self.empty,
             faults=dict(self.kinds),
             evidence=_exp(log_evidence(self.runs, self.errors, self.delta)),
-            clopper_pearson=clopper_pearson_upper_bound(self.runs, self.errors, confidence),
+            clopper_pearson=share_upper_bound(self.errors, self.runs, confidence),
             upper=sequential_upper_bound(self.runs, self.errors, confidence),
             worst=sequential_upper_bound(self.runs, self.errors + self.faulty, confidence),
             mean_time=float(np.mean(self.times)) if self.times else math.nan,

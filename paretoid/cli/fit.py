@@ -80,22 +80,22 @@ def fit(
 
 def describe(fitted: Any) -> dict[str, Any]:
     """Posterior means with 95% intervals per arm and endpoint, and how the sampler fared."""
-    import numpy as np
-
     from paretoid.estimation.compat import group
     from paretoid.estimation.diagnostics import diagnose
     from paretoid.estimation.model import trial_of
     from paretoid.estimation.planning import posterior_draws
+    from paretoid.intervals import credible_interval
 
     trial = trial_of(fitted)
     posterior = group(fitted, "posterior")
     means, scales = posterior_draws(fitted)
+    intervals = credible_interval(means)
     cells = []
     for i, arm in enumerate(trial.arms):
         for d, endpoint in enumerate(trial.endpoints):
             log = trial.scales[d] == "log-normal"
-            low, middle, high = np.quantile(means[:, i, d], [0.025, 0.5, 0.975])
-            shown = [math.exp(x) if log else float(x) for x in (middle, low, high)]
+            ends = (float(table[i, d]) for table in intervals)
+            median, lower, upper = (math.exp(end) if log else end for end in ends)
             cells.append(
                 {
                     "arm": arm,
@@ -103,9 +103,9 @@ def describe(fitted: Any) -> dict[str, Any]:
                     "unit": trial.units[d],
                     "scale": trial.scales[d],
                     "reported": trial.reported[i, d],
-                    "median": shown[0],
-                    "lower": shown[1],
-                    "upper": shown[2],
+                    "median": median,
+                    "lower": lower,
+                    "upper": upper,
                     "sigma": None if trial.scales[d] == "binary" else float(scales[:, i, d].mean()),
                 }
             )

@@ -16,7 +16,7 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.intervals import share_interval
+from paretoid.intervals import quantile, share_interval
 from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
@@ -379,10 +379,8 @@ def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
 
 def _needed(time: Any, stopped: BoolArray) -> FloatArray:
     """(goal, level) the smallest N by which that share of draws has stopped; inf if none."""
-    ordered = np.sort(np.where(stopped, time, np.inf), axis=1)
-    draws = ordered.shape[1]
-    columns = [max(math.ceil(level * draws - 1e-9), 1) - 1 for level in ASSURANCES]
-    return np.asarray(ordered[:, columns])
+    times = np.where(stopped, time, np.inf)
+    return np.array([[quantile(goal, level) for level in ASSURANCES] for goal in times])
 
 
 def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
@@ -399,7 +397,7 @@ def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
     )
 
 
-def _in_words(radius: Radius, bandit: Bandit, quantile: float, delta: float) -> str:
+def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: float) -> str:
     if radius.guarantee != "proved":
         return f"{radius} is heuristic: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
@@ -408,7 +406,7 @@ def _in_words(radius: Radius, bandit: Bandit, quantile: float, delta: float) -> 
     if bandit.model != "gaussian":
         return f"{promise}, for any 0/1 outcomes."
     return (
-        f"{promise} if the true scales are at most those used, the {quantile:.0%} posterior "
+        f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
         f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
     )
 

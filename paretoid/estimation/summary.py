@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.intervals import t_quantile
 from paretoid.tables import Table, is_missing, parse_number, read_table, refuse
 from paretoid.text import meant, plain
 from paretoid.theory.checks import BoolArray, FloatArray, check_choice, check_count
@@ -212,11 +213,7 @@ def spread_of_interval(half_width: Any, n: Any, level: float = 0.95) -> FloatArr
     >>> round(float(spread_of_interval(12.706 / np.sqrt(2), 2)), 3)    # t_1(0.975) = 12.706
     1.0
     """
-    from scipy.stats import t
-
-    n = np.asarray(n, dtype=np.float64)
-    quantile = t.ppf((1 + level) / 2, np.where(n > 1, n - 1, np.nan))
-    return np.asarray(np.sqrt(n) * half_width / quantile)
+    return np.asarray(np.sqrt(np.asarray(n, dtype=np.float64)) * half_width / t_quantile(n, level))
 
 
 def summary_of(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.intervals import credible_interval
 from paretoid.plots import style
 from paretoid.text import objective
 from paretoid.theory.checks import FloatArray
@@ -32,7 +33,7 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
 
     trial = trial_of(fit)
     means, _ = posterior_draws(fit)
-    low, middle, high = np.quantile(means, [0.025, 0.5, 0.975], axis=0)
+    middle, low, high = credible_interval(means)
     K, D = trial.mean.shape
     panels: np.ndarray[Any, Any] = style.many_axes(
         axes, 1, D, 3.0 + 1.5 / D, 0.32 * K + 1.6, sharey=True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.bounds import Problem
+from paretoid.intervals import quantile
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ class Runs:
 
     def quantile(self, g: int, q: float) -> float:
         """The smallest time by which a share q of all runs has stopped; inf beyond the budget."""
-        ordered = self.times(g)
-        return float(ordered[max(math.ceil(q * len(ordered) - 1e-9), 1) - 1])
+        return quantile(self.times(g), q)
 
 
 def one_setting(runs: Any) -> xr.Dataset:

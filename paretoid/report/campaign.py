@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from paretoid.intervals import share_interval
+from paretoid.intervals import share
 from paretoid.report import methods
 from paretoid.report.campaign_pictures import instance_pictures, setting_pictures
 from paretoid.report.campaign_words import campaign_methods, repeat
@@ -97,10 +97,10 @@ def _promise(stored: Stored) -> Block:
     if not proved:
         return Text(methods.guarantee(None, False, math.nan), "warning")
     worst = max(proved, key=lambda s: s.error[0])
-    share, delta = percent(*worst.error), about["deltas"][worst.at[2]]
+    rate, delta = percent(*worst.error), about["deltas"][worst.at[2]]
     largest = (
-        f"{'Its' if len(proved) == 1 else 'The largest'} error rate is {share.text}: "
-        f"{worst.wrong:,} of {worst.runs:,} runs (95% interval {share.extra}, delta = {delta:g})."
+        f"{'Its' if len(proved) == 1 else 'The largest'} error rate is {rate.text}: "
+        f"{worst.wrong:,} of {worst.runs:,} runs (95% interval {rate.extra}, delta = {delta:g})."
     )
     if above:
         said = (
@@ -165,11 +165,11 @@ def _which(stored: Stored, each: Summary) -> str:
     if not each.answers:
         return "no run came to an answer within the budget."
     mask, often = each.answers[0]
-    share = percent_of(often, each.runs)
+    part = percent_of(often, each.runs)
     others = len(each.answers) - 1
     more = "" if not others else f"; {counted(others, 'other answer')} came up"
     arms = chosen(stored.about["arms"], mask)
-    return f"{arms} in {share.text} of runs (95% interval {share.extra}){more}."
+    return f"{arms} in {part.text} of runs (95% interval {part.extra}){more}."
 
 
 def _main_table(stored: Stored) -> Table:
@@ -294,8 +294,8 @@ def _arm_table(
     for a, arm in enumerate(stored.about["arms"]):
         row = [Cell(arm), Cell("yes" if optimal[a] else "no")]
         for each in here:
-            share = percent_of(int(each.returned[a]), each.runs)
-            row += [plus_minus(float(each.pulls[a]), float(each.pulls_error[a])), share]
+            row.append(plus_minus(float(each.pulls[a]), float(each.pulls_error[a])))
+            row.append(percent_of(int(each.returned[a]), each.runs))
         rows.append(row)
     heads = ["arm", "truly optimal"]
     for each in here:
@@ -306,8 +306,7 @@ def _arm_table(
 
 def percent_of(part: int, whole: int) -> Cell:
     """A share with its Clopper-Pearson interval."""
-    low, high = share_interval(part, whole)
-    return percent(part / whole, float(low), float(high))
+    return percent(*share(part, whole))
 
 
 def _answer_table(

@@ -9,6 +9,7 @@ import numpy as np
 from paretoid.estimation.compat import convergence, group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
+from paretoid.intervals import credible_interval
 from paretoid.report.page import Cell, Table
 from paretoid.text import interval, measure, objective
 
@@ -22,7 +23,7 @@ def means_table(fit: Any) -> Table:
     """Published and fitted means of every arm and endpoint, in its unit, with intervals."""
     trial = trial_of(fit)
     draws, _ = posterior_draws(fit)
-    low, middle, high = np.quantile(draws, [0.025, 0.5, 0.975], axis=0)
+    middle, low, high = credible_interval(draws)
     rows = []
     for i, arm in enumerate(trial.arms):
         cells = []

@@ -14,7 +14,14 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
 from paretoid.goals import Goal
-from paretoid.intervals import mean_interval, quantile_interval, share_interval
+from paretoid.intervals import (
+    Interval,
+    credible_interval,
+    mean_interval,
+    quantile_interval,
+    share,
+    standard_error,
+)
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.figures import Picture, drawing, new_axes, picture
@@ -35,7 +42,6 @@ from paretoid.report.page import (
     versions,
 )
 from paretoid.text import at_most, chosen, count, counted, interval, shares
-from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -131,10 +137,10 @@ def _which(each: xr.Dataset, draws: int) -> str:
     if not answers:
         return "no simulated trial came to an answer within the limit."
     (mask, often), *_ = answers.most_common(1)
-    low, high = map(float, share_interval(often, draws))
+    part, low, high = share(often, draws)
     others = counted(len(answers) - 1, "other answer was", "other answers were")
     return (
-        f"{chosen(each.arm.values, mask)}, in {often / draws:.1%} of simulated trials (95% "
+        f"{chosen(each.arm.values, mask)}, in {part:.1%} of simulated trials (95% "
         f"interval {shares(low, high)}){f'; {others} given' if len(answers) > 1 else ''}. The true "
         f"means differ from draw to draw, and with them the right answer."
     )
@@ -154,7 +160,7 @@ def _wrong(each: xr.Dataset, draws: int) -> str:
     )
 
 
-def _needed(each: xr.Dataset, level: float) -> tuple[float, float, float]:
+def _needed(each: xr.Dataset, level: float) -> Interval:
     times = np.where(each.stopped.values, each.stopping_time.values, np.inf)
     return quantile_interval(times, level)
 
@@ -167,14 +173,16 @@ def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
         each = planned.isel(goal=g)
         late = int((~each.stopped).sum())
         wrong = int((each.stopped & ~each.correct).sum())
-        times = each.plug_in_stopping_time.values.astype(np.float64)
-        mean = mean_interval(times.sum(), ((times - times.mean()) ** 2).sum(), len(times))
-        bounds = [_over_draws(each[name].values) for name in ("sharp_bound", "theorem_1")]
+        mean = mean_interval(each.plug_in_stopping_time.values)
+        bounds = [
+            map(float, credible_interval(each[name].values))
+            for name in ("sharp_bound", "theorem_1")
+        ]
         rows.append([
             Cell(label),
             *(samples(*_needed(each, level), limit=limit) for level in levels),
             samples(*mean, least=not bool(each.plug_in_stopped.all())),
-            percent(late / draws, *map(float, share_interval(late, draws))),
+            percent(*share(late, draws)),
             percent(wrong / draws, float(each.error_lower), float(each.error_upper)),
             *(samples(*bound) for bound in bounds),
         ])  # fmt: skip
@@ -186,12 +194,6 @@ def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
         f"the 95% range over posterior draws. {_bounds(planned.attrs['bounds_in_words'])}"
     )
     return Table("Participants by goal", heads, rows, note)
-
-
-def _over_draws(values: FloatArray) -> tuple[float, float, float]:
-    """Median, as in the plan's other files and pictures, and the ends of the 95% range."""
-    low, high = np.quantile(values, [0.025, 0.975], method="inverted_cdf")  # infinite ones too
-    return float(np.median(values)), float(low), float(high)
 
 
 def _bounds(words: str) -> str:
@@ -221,14 +223,9 @@ def _assurance(planned: xr.Dataset, goals: list[Goal]) -> Table:
 
 def _arms(shares: xr.Dataset, planned: xr.Dataset, goal: Goal, margin: str, g: int) -> Table:
     each, draws = planned.isel(goal=g), planned.sizes["draw"]
-    pulls = each.pulls.values.astype(np.float64)
-    errors = (
-        pulls.std(axis=0, ddof=1) / math.sqrt(draws)
-        if draws > 1
-        else np.full(len(planned.arm), math.nan)
-    )
+    pulls = each.pulls.values
+    errors = standard_error(pulls)
     returned = each.answer.values.sum(axis=0)
-    low, high = share_interval(returned, draws)
     has_margin = bool((np.asarray(shares.attrs["eps1"]) > 0).any())
     rows = []
     for i, arm in enumerate(map(str, planned.arm.values)):
@@ -236,7 +233,7 @@ def _arms(shares: xr.Dataset, planned: xr.Dataset, goal: Goal, margin: str, g: i
         rows.append([
             Cell(arm), _probability(shares, "optimal", i), *near,
             plus_minus(float(pulls[:, i].mean()), float(errors[i])),
-            percent(returned[i] / draws, float(low[i]), float(high[i])),
+            percent(*share(int(returned[i]), draws)),
         ])  # fmt: skip
     near_head = ["P(within the margin)"] if has_margin else []
     return Table(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.intervals import mean_interval, quantile_interval, share_interval
+from paretoid.intervals import Interval, mean_interval, quantile_interval, share
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: runs, and values of one variable, read together
 _RUNS, _VALUES = 1 << 14, 1 << 21
-
-Interval = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -95,15 +93,14 @@ class _Tally:
         time = np.concatenate(self.times).astype(np.float64)
         stopped = np.concatenate(self.stopped)
         runs, censored = len(time), int((~stopped).sum())
-        centre = time.mean()
         error = np.full(self.arms, np.nan)
         if runs > 1:
             error = np.sqrt(self.squares / (runs - 1) / runs)
         return Summary(
             at, runs, censored, self.wrong,
-            mean_interval(float(time.sum()), float(((time - centre) ** 2).sum()), runs),
+            mean_interval(time),
             _median(np.where(stopped, time, math.inf)),
-            _share(self.wrong, runs), _share(censored, runs),
+            share(self.wrong, runs), share(censored, runs),
             [(self._mask(row), often) for row, often in self.answers.most_common()],
             self.returned, self.mean, error,
         )  # fmt: skip
@@ -116,11 +113,6 @@ class _Tally:
 def _median(times: FloatArray) -> Interval:
     middle, low, high = quantile_interval(times, 0.5)
     return (middle, low, high) if low > 0 else (middle, math.nan, math.nan)
-
-
-def _share(count: int, total: int) -> Interval:
-    low, high = share_interval(count, total)
-    return count / total, float(low), float(high)
 
 
 def summaries(runs: xr.Dataset) -> Iterator[Summary]:

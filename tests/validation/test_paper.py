@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from rich.console import Console
-from scipy.stats import binomtest
 
 import paretoid as pt
 from paretoid import theory
@@ -188,18 +187,6 @@ def test_an_output_directory_that_is_a_file_is_refused(tmp_path):
 
 
 # --- statistics -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("errors", "runs"), [(0, 10), (10, 10), (3, 40), (1, 2000)])
-def test_clopper_pearson_equals_scipy(errors, runs):
-    expected = binomtest(errors, runs).proportion_ci(0.95, method="exact")
-    ours = statistics.clopper_pearson(errors, runs)
-    assert ours == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_clopper_pearson_of_no_error_is_known_in_closed_form():
-    # (1 - p)^n = 0.025
-    assert statistics.clopper_pearson(0, 50)[1] == pytest.approx(1 - 0.025 ** (1 / 50))
 
 
 def test_a_true_figure_agrees_about_nineteen_times_in_twenty():

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.intervals import LEVEL, share
+from paretoid.theory.checks import FloatArray
 
 DRAWS = 1000  # resamples: the ends of a 95% interval then move by about 4% of its width
-LEVEL = 0.95
 AGREES, DIFFERS, NO_FIGURE = "agrees", "differs", "no figure"
 
 
@@ -80,22 +80,6 @@ class Row:
     verdict: str = NO_FIGURE
     note: str = ""
     shown: bool = True
-
-
-def clopper_pearson(errors: int, runs: int) -> tuple[float, float]:
-    """95% interval of an error rate from `errors` in `runs`.
-
-    >>> [round(end, 4) for end in clopper_pearson(0, 100)]
-    [0.0, 0.0362]
-    """
-    from scipy.stats import beta
-
-    runs = check_count(runs, name="runs", why="a rate needs at least one run.")
-    errors = check_count(errors, name="errors", least=0, most=runs, why="it is some of the runs.")
-    tail = (1 - LEVEL) / 2
-    low = 0.0 if errors == 0 else float(beta.ppf(tail, errors, runs - errors + 1))
-    high = 1.0 if errors == runs else float(beta.ppf(1 - tail, errors + 1, runs - errors))
-    return low, high
 
 
 def resample(
@@ -172,9 +156,8 @@ def row(
         errors = int((done & ~np.asarray(correct, dtype=bool)).sum())
         rates = {"errors": errors, "stopped": int(done.sum()), "censored": float((~done).mean())}
         if done.any():
-            ends = clopper_pearson(errors, int(done.sum()))
-            rates |= {"error_rate": errors / int(done.sum())}
-            rates |= {"error_low": ends[0], "error_high": ends[1]}
+            names = ("error_rate", "error_low", "error_high")
+            rates |= dict(zip(names, share(errors, int(done.sum())), strict=True))
     return Row(
         setting=setting,
         who=who,
