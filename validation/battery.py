@@ -20,6 +20,7 @@ from paretoid.instances import load_instance
 from paretoid.intervals import share_upper_bound
 from paretoid.rules import APE
 from paretoid.runs.simulate import simulate
+from paretoid.summaries import summaries
 from paretoid.theory.checks import check_choice, check_count
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 from paretoid.validation import bounds, mutants
@@ -206,9 +207,9 @@ def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
                     bandit, goals, radius=radius, delta=delta, replications=runs, seed=seed,
                     max_samples=budget,
                 )  # fmt: skip
-                for g, goal in enumerate(goals):
-                    wrong = int((data.stopped & ~data.correct).values[g].sum())
-                    proved = radius.guarantee == "proved"
+                proved = radius.guarantee == "proved"
+                for goal, summary in zip(goals, summaries(data), strict=True):
+                    wrong = summary.wrong
                     rows.append(
                         {
                             "instance": name,
@@ -217,11 +218,11 @@ def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
                             "guarantee": radius.guarantee,
                             "delta": delta,
                             "runs": runs,
-                            "stopped": int(data.stopped.values[g].sum()),
+                            "stopped": summary.stopped,
                             "errors": wrong,
                             "clopper_pearson": _round(share_upper_bound(wrong, runs)),
                             "sequential": _round(sequential_upper_bound(runs, wrong)),
-                            "mean_time": _round(float(data.stopping_time[g].mean()), 5),
+                            "mean_time": _round(summary.mean[0], 5),
                         }
                     )
                     if proved and log_evidence(runs, wrong, delta) >= -math.log(FALSE_ALARM):

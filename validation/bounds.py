@@ -11,7 +11,6 @@ all intervals hold the bound is a certainty.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from paretoid.bounds import sample_bounds
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.plots.style import grid, log_axis, new_figure
 from paretoid.runs.simulate import simulate
+from paretoid.summaries import summaries
 from paretoid.text import count, markdown
 from paretoid.theory.checks import check_count, check_delta, check_k
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius
@@ -111,19 +111,18 @@ def compare(
                 bandit, goals, radius=radius, delta=level, replications=replications, seed=seed + i,
                 max_samples=max_samples,
             )  # fmt: skip
-            for g, goal in enumerate(goals):
+            told = summaries(runs, quantiles)
+            for g, (goal, summary) in enumerate(zip(goals, told, strict=True)):
                 at = (i, g // len(eps1), g % len(eps1), d)
-                times = runs.stopping_time.values[g].astype(np.float64)
-                stopped, right = runs.stopped.values[g], runs.correct.values[g]
-                out["mean"][at] = times.mean()
-                out["standard_error"][at] = times.std(ddof=1) / math.sqrt(max(replications, 2))
-                out["largest"][at] = times.max()
-                out["stopped"][at] = stopped.mean()
-                out["errors"][at] = (stopped & ~right).sum()
-                quantile[at] = np.quantile(times, list(quantiles))
+                out["mean"][at] = summary.mean[0]
+                out["standard_error"][at] = summary.standard_error
+                out["largest"][at] = summary.largest
+                out["stopped"][at] = summary.stopped / summary.runs
+                out["errors"][at] = summary.wrong
+                quantile[at] = list(summary.quantiles.values())
                 for name, value in sample_bounds(bandit, goal, level, radius).items():
                     out[name][at] = value
-                above = np.flatnonzero(times > out["sharp_bound"][at])
+                above = np.flatnonzero(runs.stopping_time.values[g] > out["sharp_bound"][at])
                 out["above_sharp_bound"][at] = len(above)
                 out["contradictions"][at] = sum(
                     _all_held(bandit, goal, radius, level, seed + i, int(r), max_samples)

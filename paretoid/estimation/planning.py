@@ -16,7 +16,8 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.intervals import quantile, share_interval
+from paretoid.intervals import quantile
+from paretoid.summaries import summary_of
 from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
@@ -299,13 +300,13 @@ def plan(
     smoothed = (within.sum(axis=1) + 1) / (draws + 2)
     result["assurance_error"] = (("goal", "samples"), np.sqrt(smoothed * (1 - smoothed) / draws))
     result["samples_needed"] = (("goal", "assurance_level"), _needed(time, stopped))
-    result["censored"] = ("goal", 1 - stopped.mean(axis=1))
-    wrong = (stopped & ~runs.correct.values).sum(axis=1)
-    low, high = share_interval(wrong, draws)
-    result["error_rate"] = ("goal", wrong / draws)
-    result["error_lower"], result["error_upper"] = ("goal", low), ("goal", high)
-    result["allocation"] = runs.pulls.mean("draw")
-    result["returned"] = runs.answer.mean("draw")
+    told = [summary_of(runs.isel(goal=g)) for g in range(len(goal_list))]
+    result["censored"] = ("goal", [summary.late[0] for summary in told])
+    for at, name in enumerate(("error_rate", "error_lower", "error_upper")):
+        result[name] = ("goal", [summary.error[at] for summary in told])
+    result["allocation"] = (("goal", "arm"), np.array([summary.pulls for summary in told]))
+    returned = np.array([summary.returned for summary in told]) / draws
+    result["returned"] = (("goal", "arm"), returned)
 
     bound_radius, bound_words = _bound_radius(radius)
     problems = [Problem.of(bandit) for bandit in bandits]

@@ -9,6 +9,7 @@ import numpy as np
 from paretoid.plots import style
 from paretoid.plots.selection import Runs
 from paretoid.plots.stopping import ecdf
+from paretoid.summaries import VARIABLES
 from paretoid.text import count, goal_label
 
 if TYPE_CHECKING:
@@ -70,10 +71,8 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
 
 def _as_runs(planned: Any, names: list[str]) -> Runs:
     one = planned.transpose("goal", "draw", ...)
-    return Runs(
-        names, [], one.stopping_time.values, one.stopped.values, one.answer.values,
-        one.pulls.values, None, "", "", "",
-    )  # fmt: skip
+    arms = [str(arm) for arm in one.arm.values]
+    return Runs(names, arms, *(one[name].values for name in VARIABLES))
 
 
 def _words(goal: str, planned: Any) -> str:

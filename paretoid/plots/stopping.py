@@ -35,7 +35,7 @@ def stopping_times(
              if the problem is known. `()`: none
     bandit   the problem, where the runs do not carry its means and scale
 
-    A run that ran out of budget is a lower bound on a stopping time. The ecdf is of all runs, so
+    A run that ran out of budget is censored, its time a lower bound. The ecdf is of all runs, so
     it ends below 1 at the budget, with an open triangle; a violin is of the runs that stopped, its
     area their share, with the rest counted at the budget. Its line is the median and the bar the
     quartiles of all runs; those beyond the budget are not drawn.
@@ -95,7 +95,7 @@ def ecdf(axes: Axes, table: Runs, g: int, color: str, dashes: Any, words: str) -
     x = np.concatenate([[start], times[:done], [end]])
     y = np.concatenate([[0], np.arange(1, done + 1), [done]]) / R
     if out:
-        words += f": {out} of {R} ran out of budget"
+        words += f": {out} of {R} censored"
     axes.step(x, y, where="post", color=color, ls=dashes, lw=2, label=words)
     if out:
         axes.plot(
@@ -127,7 +127,7 @@ def _violin(axes: Axes, table: Runs, g: int, color: str) -> None:
         end = float(table.time[g].max())
         axes.plot(end, g, ">", ms=8, mfc="white", mec=color, mew=1.3, zorder=5, clip_on=False)
         axes.annotate(
-            f"{out} of {R} ran out of budget", (end, g - widest - 0.04), ha="right", va="bottom",
+            f"{out} of {R} censored", (end, g - widest - 0.04), ha="right", va="bottom",
             fontsize="x-small",
         )  # fmt: skip
 

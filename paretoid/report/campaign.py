@@ -25,7 +25,7 @@ from paretoid.report.page import (
     samples,
 )
 from paretoid.report.stored import Stored
-from paretoid.report.summaries import Summary
+from paretoid.summaries import Summary
 from paretoid.text import chosen, count, counted, interval, objective, shares
 from paretoid.theory.dominance import pareto_set
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ from paretoid.intervals import (
     mean_interval,
     quantile_interval,
     share,
-    standard_error,
 )
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
@@ -41,6 +40,7 @@ from paretoid.report.page import (
     settings,
     versions,
 )
+from paretoid.summaries import Summary, summary_of
 from paretoid.text import at_most, chosen, count, counted, interval, shares
 from paretoid.theory.radii import Radius
 
@@ -66,16 +66,18 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
     """
     trial = trial_of(fit)
     goals = _goals(planned)
+    told = [summary_of(planned.isel(goal=g)) for g in range(len(goals))]
     margin = f"a {planned.attrs['fold']:g}-fold margin" if planned.attrs["fold"] else ""
     found = _pictures(fit, shares, planned)
     sections = [
-        Section("The answer", _answers(planned, goals, margin, fit), "answer"),
+        Section("The answer", _answers(planned, goals, told, margin, fit), "answer"),
         Section("Participants", [
-            _sizes(planned, goals), *_ties(planned),
+            _sizes(planned, goals, told), *_ties(planned),
             Pictures(found["assurance"]), _assurance(planned, goals),
         ], "participants"),
         Section("Arms", [
-            *(_arms(shares, planned, goal, margin, g) for g, goal in enumerate(goals)),
+            *(_arms(shares, summary, goal, margin)
+              for goal, summary in zip(goals, told, strict=True)),
             Pictures(found["probability"]),
         ], "arms"),
         Section("What the published data say", [
@@ -101,23 +103,23 @@ def _goals(planned: xr.Dataset) -> list[Goal]:
     return [goal for goal in found if goal is not None]
 
 
-def _answers(planned: xr.Dataset, goals: list[Goal], margin: str, fit: Any) -> list[Block]:
+def _answers(
+    planned: xr.Dataset, goals: list[Goal], told: list[Summary], margin: str, fit: Any
+) -> list[Block]:
     blocks: list[Block] = []
     draws, limit = planned.sizes["draw"], int(planned.attrs["max_samples"])
     level = float(planned.assurance_level.values[-1])
-    for g, goal in enumerate(goals):
-        each = planned.isel(goal=g)
-        size, low, high = _needed(each, level)
-        if math.isinf(size):
-            said = f"More than {limit:,} participants"
-        else:
+    for g, (goal, summary) in enumerate(zip(goals, told, strict=True)):
+        size, low, high = _needed(planned.isel(goal=g), level)
+        said = f"More than {limit:,} participants"
+        if math.isfinite(size):
             ends = interval(low, high, partial(at_most, limit=limit, beyond="more than "))
             said = f"{count(size)} participants (95% interval {ends})"
         sentences = [
             f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
             f"over {draws} draws of the posterior.",
-            f"Which arms: {_which(each, draws)}",
-            f"How sure: {_wrong(each, draws)}",
+            f"Which arms: {_which(summary, planned.arm.values)}",
+            f"How sure: {_wrong(summary, planned)}",
         ]
         blocks.append(Answer(f"To find {methods.asked(goal, margin)}:", said, sentences))
     if planned.attrs["guarantee"] == "proved":
@@ -131,60 +133,51 @@ def _answers(planned: xr.Dataset, goals: list[Goal], margin: str, fit: Any) -> l
     return blocks
 
 
-def _which(each: xr.Dataset, draws: int) -> str:
+def _which(summary: Summary, arms: Sequence[str]) -> str:
     """The answer most often given, with its share."""
-    answers = Counter(tuple(map(bool, row)) for row in each.answer.values[each.stopped.values])
-    if not answers:
+    if not summary.answers:
         return "no simulated trial came to an answer within the limit."
-    (mask, often), *_ = answers.most_common(1)
-    part, low, high = share(often, draws)
-    others = counted(len(answers) - 1, "other answer was", "other answers were")
+    (mask, often), *others = summary.answers
+    part, low, high = share(often, summary.runs)
+    more = counted(len(others), "other answer was", "other answers were")
     return (
-        f"{chosen(each.arm.values, mask)}, in {part:.1%} of simulated trials (95% "
-        f"interval {shares(low, high)}){f'; {others} given' if len(answers) > 1 else ''}. The true "
-        f"means differ from draw to draw, and with them the right answer."
+        f"{chosen(arms, mask)}, in {part:.1%} of simulated trials (95% interval "
+        f"{shares(low, high)}){f'; {more} given' if others else ''}. The true means differ from "
+        f"draw to draw, and with them the right answer."
     )
 
 
-def _wrong(each: xr.Dataset, draws: int) -> str:
-    wrong = int((each.stopped & ~each.correct).sum())
-    proved = each.attrs["guarantee"] == "proved"
-    promise = (
-        f"the probability of a wrong answer is proved to be at most {float(each.attrs['delta']):g}"
-        if proved
-        else "the answer is a heuristic, without a guarantee"
-    )
+def _wrong(summary: Summary, planned: xr.Dataset) -> str:
+    promise = "the answer is a heuristic, without a guarantee"
+    if planned.attrs["guarantee"] == "proved":
+        delta = float(planned.attrs["delta"])
+        promise = f"the probability of a wrong answer is proved to be at most {delta:g}"
+    rate, low, high = summary.error
     return (
-        f"{promise}; {wrong} of {draws} simulated trials gave a wrong one ({wrong / draws:.1%}, "
-        f"95% interval {shares(float(each.error_lower), float(each.error_upper))})."
+        f"{promise}; {summary.wrong} of {summary.runs} simulated trials gave a wrong one "
+        f"({rate:.1%}, 95% interval {shares(low, high)})."
     )
 
 
-def _needed(each: xr.Dataset, level: float) -> Interval:
-    times = np.where(each.stopped.values, each.stopping_time.values, np.inf)
+def _needed(plan: xr.Dataset, level: float) -> Interval:
+    times = np.where(plan.stopped.values, plan.stopping_time.values, np.inf)
     return quantile_interval(times, level)
 
 
-def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
-    limit, draws = planned.attrs["max_samples"], planned.sizes["draw"]
+def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table:
+    limit = planned.attrs["max_samples"]
     levels = [float(level) for level in planned.assurance_level.values]
     rows = []
-    for g, label in enumerate(methods.labels(goals)):
-        each = planned.isel(goal=g)
-        late = int((~each.stopped).sum())
-        wrong = int((each.stopped & ~each.correct).sum())
-        mean = mean_interval(each.plug_in_stopping_time.values)
-        bounds = [
-            map(float, credible_interval(each[name].values))
-            for name in ("sharp_bound", "theorem_1")
-        ]
+    for g, (label, summary) in enumerate(zip(methods.labels(goals), told, strict=True)):
+        plan = planned.isel(goal=g)
+        mean = mean_interval(plan.plug_in_stopping_time.values)
+        bounds = [credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")]
         rows.append([
             Cell(label),
-            *(samples(*_needed(each, level), limit=limit) for level in levels),
-            samples(*mean, least=not bool(each.plug_in_stopped.all())),
-            percent(*share(late, draws)),
-            percent(wrong / draws, float(each.error_lower), float(each.error_upper)),
-            *(samples(*bound) for bound in bounds),
+            *(samples(*_needed(plan, level), limit=limit) for level in levels),
+            samples(*mean, least=not bool(plan.plug_in_stopped.all())),
+            percent(*summary.late), percent(*summary.error),
+            *(samples(*map(float, bound)) for bound in bounds),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
              "mean N on the fitted means", "censored at the limit", "wrong answers",
@@ -221,19 +214,15 @@ def _assurance(planned: xr.Dataset, goals: list[Goal]) -> Table:
                  "percentage points)", heads, rows)  # fmt: skip
 
 
-def _arms(shares: xr.Dataset, planned: xr.Dataset, goal: Goal, margin: str, g: int) -> Table:
-    each, draws = planned.isel(goal=g), planned.sizes["draw"]
-    pulls = each.pulls.values
-    errors = standard_error(pulls)
-    returned = each.answer.values.sum(axis=0)
+def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> Table:
     has_margin = bool((np.asarray(shares.attrs["eps1"]) > 0).any())
     rows = []
-    for i, arm in enumerate(map(str, planned.arm.values)):
+    for i, arm in enumerate(map(str, shares.arm.values)):
         near = [_probability(shares, "near_optimal", i)] if has_margin else []
         rows.append([
             Cell(arm), _probability(shares, "optimal", i), *near,
-            plus_minus(float(pulls[:, i].mean()), float(errors[i])),
-            percent(*share(int(returned[i]), draws)),
+            plus_minus(float(summary.pulls[i]), float(summary.pulls_error[i])),
+            percent(*share(int(summary.returned[i]), summary.runs)),
         ])  # fmt: skip
     near_head = ["P(within the margin)"] if has_margin else []
     return Table(
@@ -241,7 +230,7 @@ def _arms(shares: xr.Dataset, planned: xr.Dataset, goal: Goal, margin: str, g: i
         ["arm", "P(optimal)", *near_head, "mean participants", "returned by simulated trials"],
         rows,
         "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
-        f"participants are means over {draws} simulated trials ± standard errors; shares of "
+        f"participants are means over {summary.runs} simulated trials ± standard errors; shares of "
         "trials have 95% intervals. Censored trials return no arm.",
     )
 

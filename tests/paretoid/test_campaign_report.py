@@ -21,7 +21,7 @@ from paretoid import theory
 from paretoid.cli import main
 from paretoid.report import campaign_report, read_store
 from paretoid.report.stored import as_dict
-from paretoid.report.summaries import summaries
+from paretoid.summaries import summaries
 
 
 @pytest.fixture(scope="module")
