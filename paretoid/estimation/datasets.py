@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.resources import files
 
 from paretoid.estimation.summary import TrialSummary, summary_of
-from paretoid.tables import Table, parse_table
+from paretoid.tables import read_bundled
 from paretoid.text import meant
 
 TRIALS = {
@@ -52,7 +51,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
         raise ValueError(f"no trial {name!r}{hint} There are: {', '.join(TRIALS)}.")
     if name == "comcov2":
         trial = summary_of(
-            [_bundled("comcov2_day28.csv")],
+            [read_bundled("comcov2_day28.csv")],
             name,
             endpoints={
                 "anti-spike IgG (modified intention-to-treat)": "IgG",
@@ -62,7 +61,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
             assumed_n=assumed_n,
         )
         return replace(trial, citation=_COMCOV2, provenance=_FACTS)
-    means = _bundled("covboost_day28.csv")
+    means = read_bundled("covboost_day28.csv")
     if name == "covboost":
         trial = summary_of(
             [means],
@@ -73,7 +72,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
         )
         derived = " Rows marked derived: log means in public code of the authors of [kone2023]."
         return replace(trial, citation=_COVBOOST, provenance=_FACTS + derived)
-    delta = _bundled("covboost_groupB_delta_day28.csv")
+    delta = read_bundled("covboost_groupB_delta_day28.csv")
     trial = summary_of(
         [means, delta],
         name,
@@ -83,8 +82,3 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
               for b in ("BNT", "VLA", "VLA half", "Ad26")],
     )  # fmt: skip
     return replace(trial, citation=_COVBOOST, provenance=_FACTS)
-
-
-def _bundled(file: str) -> Table:
-    text = (files("paretoid") / "data" / file).read_text(encoding="utf-8")
-    return parse_table(text, file)

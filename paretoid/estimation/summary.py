@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.intervals import t_quantile
-from paretoid.tables import Table, is_missing, parse_number, read_table, refuse
+from paretoid.tables import CsvTable, is_missing, read_table, refuse
 from paretoid.text import meant, plain
 from paretoid.theory.checks import BoolArray, FloatArray, check_choice, check_count
 
@@ -217,7 +217,7 @@ def spread_of_interval(half_width: Any, n: Any, level: float = 0.95) -> FloatArr
 
 
 def summary_of(
-    tables: Sequence[Table],
+    tables: Sequence[CsvTable],
     name: str,
     *,
     arms: Sequence[str] | str | None = None,
@@ -263,7 +263,7 @@ def summary_of(
         if key in cells:
             problems.append(f"{where}: the same arm and endpoint as row {cells[key].row}")
             continue
-        cells[key] = _cell(row, number, where, table.delimiter, scale, level, problems, lopsided)
+        cells[key] = _cell(row, number, where, table, scale, level, problems, lopsided)
     arm_names, endpoint_names = tuple(order), tuple(chosen.values())
     problems += [
         f"arm {arm}: no row for endpoint {endpoint}"
@@ -332,7 +332,7 @@ def _cell(
     row: Mapping[str, str],
     number: int,
     where: str,
-    delimiter: str,
+    table: CsvTable,
     scale: str | None,
     level: float,
     problems: list[str],
@@ -346,7 +346,7 @@ def _cell(
         if is_missing(text):
             continue
         try:
-            found[column] = parse_number(text, delimiter)
+            found[column] = table.number(text)
         except ValueError as error:
             problems.append(f"{where}: {column} {error}")
     cell.scale = scale or row.get("scale", "").lower().replace("lognormal", "log-normal")
@@ -450,7 +450,7 @@ def _read_measured(
         cell.sd = value["se"] * math.sqrt(cell.n)
 
 
-def _arm_columns(tables: Sequence[Table], arms: Any, name: str) -> tuple[str, ...]:
+def _arm_columns(tables: Sequence[CsvTable], arms: Any, name: str) -> tuple[str, ...]:
     columns = tables[0].columns
     missing = [c for c in ("endpoint",) if c not in columns]
     if arms is None:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
-from paretoid.tables import parse_number, read_bytes, read_table, refuse
+from paretoid.tables import read_bytes, read_table, refuse
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 
@@ -70,9 +70,8 @@ def read_instance(
 
 
 def _from_csv(path: str | Path, kind: str, scale: Any, minimize: list[str]) -> Bandit:
-    table = read_table(path, _LAYOUT)
-    first, *columns = table.columns
-    objectives = list(table.header[1:])
+    table = read_table(path, _LAYOUT, exact=True)
+    first, *objectives = table.columns
     problems = [f"row 1: column {c + 2} has no name" for c, o in enumerate(objectives) if not o]
     arms, means = [], []
     for number, row in table.rows:
@@ -80,9 +79,9 @@ def _from_csv(path: str | Path, kind: str, scale: Any, minimize: list[str]) -> B
         if not row[first]:
             problems.append(f"row {number}: the arm has no name")
         values = []
-        for objective, column in zip(objectives, columns, strict=True):
+        for objective in objectives:
             try:
-                values.append(parse_number(row[column], table.delimiter)[0])
+                values.append(table.number(row[objective])[0])
             except ValueError as error:
                 problems.append(f"row {number}, column {objective}: {error}")
         means.append(values)
