@@ -12,8 +12,8 @@ from paretoid.goals import Goal
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.limits import Bounds, Limits
+from paretoid.runs.files import read_manifest
 from paretoid.runs.reading import open_campaign
-from paretoid.runs.store import read_manifest
 from paretoid.summaries import Summary, summaries
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
+from paretoid.runs.files import read_variable
 from paretoid.runs.results import RUNS, VARIABLES
-from paretoid.runs.store import read_variable
 from paretoid.runs.tiles import Tile
 
 
-class Stored(BackendArray):
+class StoredVariable(BackendArray):
     """A variable by name, spread over the `files` of its tiles; `streams` list their goals."""
 
     def __init__(

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paretoid.runs.files import read_manifest, tiles_in
 from paretoid.runs.results import VARIABLES, as_dataset, finished, shape_of
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def open_part(
     """The first `replications` of a stored campaign, or all; see `open_campaign`."""
     from xarray.core.indexing import LazilyIndexedArray
 
-    from paretoid.runs.lazy import Stored
-    from paretoid.runs.store import read_manifest, tiles_in
+    from paretoid.runs.lazy import StoredVariable
 
     folder = Path(directory)
     manifest = read_manifest(folder)
@@ -56,7 +56,8 @@ def open_part(
         )
     sizes = shape_of(about, replications)
     arrays = {
-        name: LazilyIndexedArray(Stored(name, sizes, about["streams"], files)) for name in VARIABLES
+        name: LazilyIndexedArray(StoredVariable(name, sizes, about["streams"], files))
+        for name in VARIABLES
     }
     found = as_dataset(about, arrays, replications)
     if about["single"]:

@@ -11,14 +11,12 @@ a file; a file whose bytes do not have the hash in its name is damaged, and comp
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
 import platform
 import warnings
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +26,8 @@ from numpy.typing import NDArray
 from paretoid.engine.cache import kernel_digest
 from paretoid.engine.program import State
 from paretoid.runs.chunk import Checkpoint
+from paretoid.runs.files import FORMAT, digest, read_manifest, tiles_in, verified
+from paretoid.runs.reading import open_part
 from paretoid.runs.results import VARIABLES, Arrays
 from paretoid.runs.tiles import Tile
 from paretoid.text import short
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from paretoid.runs.campaign import Campaign
-
-#: of the layout above; a reader refuses what is newer than itself
-FORMAT = 1
-_HASH = 32  # hexadecimal digits kept of SHA-256
 
 #: descriptors of the locks of this process
 _HELD: set[int] = set()
@@ -172,7 +168,7 @@ class Store:
         """Finished tiles; damaged files are removed with a warning, to be computed again."""
         good = []
         for tile, path in tiles_in(self.chunks).items():
-            if _verified(path) is None:
+            if verified(path) is None:
                 warnings.warn(
                     f"{path} is damaged (its bytes do not have the hash in its name); its runs "
                     f"are computed again.",
@@ -193,7 +189,7 @@ class Store:
         found, finished = {}, set(tiles_in(self.chunks))
         for tile, path in tiles_in(self.paused).items():
             self._kept[tile] = path
-            data = None if tile in finished else _verified(path)
+            data = None if tile in finished else verified(path)
             if data is None:
                 self._forget(tile)
             else:
@@ -215,8 +211,6 @@ class Store:
 
     def dataset(self, *, partial: bool = False) -> xr.Dataset:
         """Results, read from the files when needed."""
-        from paretoid.runs.reading import open_part
-
         return open_part(self.directory, self.campaign.replications, partial=partial)
 
     def _write(self, path: Path, data: bytes, suffix: str = "") -> Path:
@@ -225,7 +219,7 @@ class Store:
         With a suffix the hash of its bytes becomes part of its name: `path`-HASH`suffix`.
         """
         if suffix:
-            path = path.with_name(f"{path.name}-{_digest(data)}{suffix}")
+            path = path.with_name(f"{path.name}-{digest(data)}{suffix}")
         draft = path.with_name(f"{path.name}.draft")
         try:
             draft.write_bytes(data)
@@ -255,30 +249,6 @@ def versions() -> dict[str, str]:
     return {"paretoid": __version__, "python": platform.python_version(), **others}
 
 
-def read_manifest(directory: Path) -> dict[str, Any]:
-    """campaign.json, checked."""
-    path = directory / "campaign.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        newer = int(found["format"]) > FORMAT
-        author = found["versions"]["paretoid"]
-        if not newer:  # all that readers rely on
-            _ = found["campaign"]["streams"], int(found["replications"]), found["kernels"]
-    except FileNotFoundError:
-        raise ValueError(
-            f"{str(directory)!r} is no campaign: it has no campaign.json. Pass the directory that "
-            f"was given as store=."
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be read: {error}. Restore it from a copy.") from error
-    if newer:
-        raise ValueError(
-            f"{str(directory)!r} was written by paretoid {author} in format {found['format']}; "
-            f"this version knows formats up to {FORMAT}. Upgrade paretoid to read it."
-        )
-    return dict(found)
-
-
 def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str]]:
     """Where two configurations differ: (place, old, new), without the version that wrote them.
 
@@ -300,53 +270,6 @@ def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str
 
 def _short(value: Any) -> str:
     return short(json.dumps(value), 60)
-
-
-def tiles_in(folder: Path) -> dict[Tile, Path]:
-    """Tiles and their files, by name alone."""
-    found = {}
-    for path in sorted(folder.iterdir()):
-        tile = Tile.parse(path.stem[: -_HASH - 1])
-        if tile is not None and path.suffix in (".nc", ".npz"):
-            found[tile] = path
-    return found
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:_HASH]
-
-
-def _verified(path: Path) -> bytes | None:
-    """The bytes of a file, or None if they do not have the hash in its name."""
-    data = path.read_bytes()
-    return data if path.stem.endswith(f"-{_digest(data)}") else None
-
-
-def read_variable(path: Path, name: str) -> NDArray[Any]:
-    """One variable of a finished tile."""
-    import h5py
-
-    try:
-        now = path.stat()
-    except FileNotFoundError:
-        raise _damaged(path) from None
-    _check(path, now.st_mtime_ns, now.st_size)
-    with h5py.File(path, "r", locking=False) as file:
-        return np.asarray(file[name][...].astype(VARIABLES[name][0]))
-
-
-@lru_cache(maxsize=1 << 16)
-def _check(path: Path, changed: int, size: int) -> None:
-    """Raise if a chunk is not what its name says; checked again only when it has changed."""
-    if _verified(path) is None:
-        raise _damaged(path)
-
-
-def _damaged(path: Path) -> ValueError:
-    return ValueError(
-        f"{path} is missing or damaged. Run the campaign again with this store: what is missing "
-        f"is computed again, with the same numbers."
-    )
 
 
 def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:
