@@ -107,7 +107,7 @@ class _Tally:
         self.n = total
 
     def summary(self, at: tuple[int, int, int, int], quantiles: Sequence[float]) -> Summary:
-        """What they amount to."""
+        """The summary of all runs that were added."""
         time = np.concatenate(self.times).astype(np.float64)
         stopped = np.concatenate(self.stopped)
         runs, censored = len(time), int((~stopped).sum())

@@ -31,7 +31,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _SET_APART = re.compile(rf"[+-]?[1-9]\d{{0,2}}({_BLANK})\d{{3}}(\1\d{{3}})*([.,]\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(,\d{3})+)\.\d+([eE][+-]?\d+)?")
-#: with one sign before exactly three digits: a decimal, or thousands
+#: a number whose only sign stands before exactly three digits, so that it may set apart thousands
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 
 #: what stands for "not reported"

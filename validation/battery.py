@@ -91,13 +91,13 @@ def certify(
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "paretoid": __version__}
+    versions = {"python": platform.python_version(), "paretoid": __version__}
     for name in ("numpy", "scipy", "numba", "xarray"):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "missing"
-    return found
+            versions[name] = "missing"
+    return versions
 
 
 def random_problem(rng: np.random.Generator) -> dict[str, Any]:
@@ -315,14 +315,14 @@ def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[st
 
 
 def _mutants(regressions: list[str]) -> dict[str, Any]:
-    found = mutants.hunt_all()
+    hunted = mutants.hunt_all()
     regressions.extend(
-        f"mutants: {name!r} is not caught as documented." for name in mutants.survivors(found)
+        f"mutants: {name!r} is not caught as documented." for name in mutants.survivors(hunted)
     )
     alarms = mutants.hunt(None)
     regressions.extend(f"mutants: the engine itself fails {c}: {alarms[c]}" for c in alarms)
     return {
-        "caught": {name: sorted(caught) for name, caught in found.items()},
+        "caught": {name: sorted(caught) for name, caught in hunted.items()},
         "false_alarms": sorted(alarms),
     }
 

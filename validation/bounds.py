@@ -75,7 +75,7 @@ def compare(
     import xarray as xr
 
     listed = [bandits] if isinstance(bandits, Bandit) else list(bandits)
-    if not listed or not all(isinstance(each, Bandit) for each in listed):
+    if not listed or not all(isinstance(bandit, Bandit) for bandit in listed):
         raise ValueError(
             f"bandits={bandits!r} must be a Bandit or a non-empty sequence of them, for instance "
             f"load_instance('covboost')."
@@ -89,10 +89,10 @@ def compare(
     for name, values in (("k", k), ("eps1", eps1), ("delta", delta), ("quantiles", quantiles)):
         if isinstance(values, (str, int, float)) or len(values) == 0:
             raise ValueError(f"{name}={values!r} must be a non-empty list, such as [{values!r}].")
-    for each in listed:
+    for bandit in listed:
         for asked in k:
             if asked is not None:
-                check_k(asked, each.K)
+                check_k(asked, bandit.K)
     deltas = [check_delta(value) for value in delta]
     replications = check_count(replications, name="replications", why="nothing would be run.")
     shape = (len(listed), len(k), len(eps1), len(deltas))

@@ -137,16 +137,16 @@ class Verdict:
     def summary(self) -> str:
         """What was found, in a few lines."""
         if self.rejected:
-            found = f"REJECTED: P(wrong) exceeds delta={self.delta:g}"
+            verdict = f"REJECTED: P(wrong) exceeds delta={self.delta:g}"
         elif self.faults:
-            found = "FAULTY: not every run gave a usable answer"
+            verdict = "FAULTY: not every run gave a usable answer"
         elif self.certified:
-            found = f"certified: P(wrong) <= delta={self.delta:g}"
+            verdict = f"certified: P(wrong) <= delta={self.delta:g}"
         else:
-            found = f"passed: nothing speaks against delta={self.delta:g}; more runs would say more"
+            verdict = f"passed: nothing speaks against delta={self.delta:g}; more runs say more"
         level = f"{100 * self.confidence:g}%"
         lines = [
-            f"{self.algorithm}, {self.goal}: {found}",
+            f"{self.algorithm}, {self.goal}: {verdict}",
             f"  {self.runs} runs, {self.errors} wrong answers, seed {self.seed}, "
             f"false alarm at most {self.false_alarm:g}",
         ]
@@ -246,7 +246,7 @@ def delta_correctness(
             f"return (mask, stopping time)."
         )
     listed = [bandits] if isinstance(bandits, Bandit) else list(bandits)
-    if not listed or not all(isinstance(each, Bandit) for each in listed):
+    if not listed or not all(isinstance(bandit, Bandit) for bandit in listed):
         raise ValueError(
             f"bandits={bandits!r} must be a Bandit or a non-empty sequence of them: their true "
             f"means say what a right answer is. Try GaussianBandit(means, scale)."
@@ -254,8 +254,8 @@ def delta_correctness(
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
         raise ValueError(f"goal={goal!r} must be ParetoSet, Cover or AtMost.")
-    for each in listed:
-        goal.check(each.K, each.D)
+    for bandit in listed:
+        goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
     if not isinstance(false_alarm, (int, float)) or not 0 < false_alarm < 1:
         raise ValueError(
@@ -271,8 +271,8 @@ def delta_correctness(
         check_timer()
     limit = math.log(len(listed) / false_alarm)
     trials = [
-        _Trial(algorithm, each, position, delta, goal, budget, seconds, seed)
-        for position, each in enumerate(listed)
+        _Trial(algorithm, bandit, position, delta, goal, budget, seconds, seed)
+        for position, bandit in enumerate(listed)
     ]
     for trial in trials:
         for r in range(max_runs):

@@ -92,7 +92,7 @@ class Coverage:
         return self.p_value * len(self.rules) > false_alarm
 
     def summary(self) -> str:
-        """One sentence."""
+        """What was found, in one sentence."""
         rule = self.rules[int(np.argmax(self.failures))]
         return (
             f"{self.radius} ({self.guarantee}), K={self.K}, D={self.D}: {self.event} failed in "

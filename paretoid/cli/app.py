@@ -86,16 +86,16 @@ def version(json: Json = False) -> None:
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 
-    found: dict[str, str | None] = {
+    versions: dict[str, str | None] = {
         "paretoid": paretoid.__version__,
         "python": platform.python_version(),
     }
     for name in ("numpy", "scipy", "numba", "xarray", "pymc", "arviz", "dask"):
         try:
-            found[name] = installed(name)
+            versions[name] = installed(name)
         except PackageNotFoundError:
-            found[name] = None
-    say_json(found)
+            versions[name] = None
+    say_json(versions)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

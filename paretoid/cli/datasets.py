@@ -39,25 +39,25 @@ def datasets(
     Examples: paretoid datasets
               paretoid datasets covboost-groupB --out my-trial.csv
     """
-    found = _find(name, kind)
-    listing = {each: _described(*each) for each in found}
+    chosen = _find(name, kind)
+    listing = {dataset: _described(*dataset) for dataset in chosen}
     if out is not None:
-        _write(out, found, name)
+        _write(out, chosen, name)
         note(f"wrote {out}", quiet)
     if json:
-        kinds = dict.fromkeys(kind for kind, _ in found)
-        say_json({kind: {n: listing[k, n] for k, n in found if k == kind} for kind in kinds})
+        kinds = dict.fromkeys(kind for kind, _ in chosen)
+        say_json({kind: {n: listing[k, n] for k, n in chosen if k == kind} for kind in kinds})
     else:
-        say("\n\n".join(_text(*each, listing[each], name is not None) for each in found))
+        say("\n\n".join(_text(*dataset, listing[dataset], name is not None) for dataset in chosen))
 
 
-def _write(out: Path, found: list[tuple[str, str]], name: str | None) -> None:
+def _write(out: Path, chosen: list[tuple[str, str]], name: str | None) -> None:
     """One dataset as a file that `simulate` and `bounds`, or `fit` and `plan`, read."""
     if name is None:
         raise ValueError("--out writes one of them: say its name first.")
-    if len(found) > 1:
+    if len(chosen) > 1:
         raise ValueError(f"{name} is an instance and a trial: say --kind instance or --kind trial.")
-    kind = found[0][0]
+    kind = chosen[0][0]
     check_file(out, (".csv", ".json", ".toml") if kind == "instance" else (".csv", ".json"))
     if kind == "instance" and out.suffix.lower() != ".json":
         from paretoid.instances.files import write_instance
@@ -75,15 +75,16 @@ def _find(name: str | None, kind: str | None) -> list[tuple[str, str]]:
 
     if kind is not None:
         check_choice(kind, ("instance", "trial"), name="--kind", why="there are these two.")
-    all_of_them = [("instance", each) for each in INSTANCES] + [("trial", each) for each in TRIALS]
+    all_of_them = [*(("instance", known) for known in INSTANCES),
+                   *(("trial", known) for known in TRIALS)]  # fmt: skip
     kept = [pair for pair in all_of_them if kind in (None, pair[0])]
     if name is None:
         return kept
-    found = [pair for pair in kept if pair[1] == name]
-    if not found:
-        names = list(dict.fromkeys(each for _, each in kept))
+    chosen = [pair for pair in kept if pair[1] == name]
+    if not chosen:
+        names = list(dict.fromkeys(known for _, known in kept))
         raise ValueError(f"no dataset {name!r}{meant(name, names)} There are: {', '.join(names)}.")
-    return found
+    return chosen
 
 
 def _bandit(name: str) -> Bandit:

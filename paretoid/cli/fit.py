@@ -109,7 +109,7 @@ def describe(fitted: Any) -> dict[str, Any]:
                     "sigma": None if trial.scales[d] == "binary" else float(scales[:, i, d].mean()),
                 }
             )
-    found = diagnose(fitted)
+    diagnostics = diagnose(fitted)
     return {
         "citation": trial.citation,
         "assumptions": list(trial.assumptions),
@@ -117,9 +117,9 @@ def describe(fitted: Any) -> dict[str, Any]:
         "chains": posterior.sizes["chain"],
         "draws": posterior.sizes["draw"],
         "diagnostics": {
-            "divergent transitions": found.divergences,
-            "largest r_hat": found.r_hat,
-            "smallest effective size": found.ess,
+            "divergent transitions": diagnostics.divergences,
+            "largest r_hat": diagnostics.r_hat,
+            "smallest effective size": diagnostics.ess,
         },
         "problems": posterior.attrs["paretoid_problems"],
         "cells": cells,
@@ -141,9 +141,9 @@ def _text(data: dict[str, Any]) -> str:
     log = any(cell["scale"] == "log-normal" for cell in cells)
     lines.append(wrap("fitted: the posterior median of the true " + ("(geometric) " if log else "")
                       + "mean. sd: of one outcome" + (", in logs." if log else ".")))  # fmt: skip
-    found = [[name, measure(value)] for name, value in data["diagnostics"].items()]
+    fared = [[name, measure(value)] for name, value in data["diagnostics"].items()]
     size = f"{data['chains']} chains x {data['draws']} draws"
-    lines += ["", table([f"diagnostics, {size}", ""], found), ""]
+    lines += ["", table([f"diagnostics, {size}", ""], fared), ""]
     problems = data["problems"]
     lines.append(wrap(f"Problems that were accepted: {problems}." if problems else "No problems."))
     return "\n".join(lines).lstrip("\n")

@@ -60,7 +60,7 @@ def _flat(name: str) -> str:
 def goals(
     named: list[str] | None, k: list[int] | None, eps1: str, eps2: list[str] | None
 ) -> list[Goal]:
-    """--goal, or else the whole Pareto set; then one for every --k and --eps2."""
+    """The goals asked for: --goal or the whole Pareto set, then one for every --k and --eps2."""
     slack = numbers(eps1, "--eps1")
     asked: list[Goal] = [
         make(name, GOALS, "--goal", {"eps1": slack}) for name in named or ["ParetoSet"]
@@ -71,19 +71,19 @@ def goals(
 
 
 def radius(text: str) -> Radius:
-    """--radius."""
+    """The radius that the option --radius names."""
     made: Radius = make(text, RADII, "--radius")
     return made
 
 
 def rule(text: str) -> Rule:
-    """--rule."""
+    """The rule that the option --rule names."""
     made: Rule = make(text, RULES, "--rule")
     return made
 
 
 def instance(name: str, kind: str | None, scale: str | None, minimize: str | None) -> Bandit:
-    """INSTANCE with --kind, --scale and --minimize."""
+    """The bandit that INSTANCE names, with what --kind, --scale and --minimize say about it."""
     from paretoid.instances import load_instance
 
     return load_instance(name, kind=kind, scale=numbers(scale, "--scale"), minimize=words(minimize))

@@ -66,8 +66,8 @@ def read_trial(
         summary = _read(
             trial, words(arms), words(endpoints), words(minimize), scale, level, assumed_n
         )
-    for each in caught:
-        note(str(each.message))
+    for warning in caught:
+        note(str(warning.message))
     return summary
 
 

@@ -101,21 +101,21 @@ def simulate(
     check_file(out, (".nc", ".csv", ".json"))
     bandit = members.instance(instance, kind, scale, minimize)
     goals = members.goals(goal, k, eps1, eps2)
-    radii = [members.radius(each) for each in radius or []] or None
+    radii = [members.radius(name) for name in radius or []] or None
     campaign = pt.Campaign(
         bandit, goals, rule=members.rule(rule), radii=radii, deltas=delta or [0.1],
         replications=replications, seed=seed, max_samples=max_samples,
     )  # fmt: skip
     try:
         with _executor(threads, scheduler) as executor:
-            found = campaign.run(store, executor=executor, progress=not quiet)
+            runs = campaign.run(store, executor=executor, progress=not quiet)
     except KeyboardInterrupt as stopped:
         raise Interrupted(" ".join(getattr(stopped, "__notes__", []))) from None
     except pt.CampaignError as error:
         raise ValueError(str(error)) from error
-    data = describe(found)
+    data = describe(runs)
     if out is not None:
-        write(out, data=data, rows=lambda: _rows(found), dataset=lambda: found)
+        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)
@@ -143,22 +143,22 @@ def _executor(threads: int | None, scheduler: str | None) -> Iterator[Executor |
         yield None
 
 
-def describe(found: xr.Dataset) -> dict[str, Any]:
+def describe(runs: xr.Dataset) -> dict[str, Any]:
     """Per radius, delta and goal: samples, errors, arms returned; for text and JSON."""
     from paretoid.summaries import summaries
 
-    arms = [str(arm) for arm in found.arm.values]
+    arms = [str(arm) for arm in runs.arm.values]
     results = []
-    for summary in summaries(found):
+    for summary in summaries(runs):
         _, q, d, g = summary.at
         shares = zip(arms, (summary.returned / summary.runs).tolist(), strict=True)
         returned = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1])
         results.append(
             {
-                "radius": str(found.radius.values[q]),
-                "guarantee": str(found.guarantee.values[q]),
-                "delta": float(found.delta.values[d]),
-                "goal": str(found.goal.values[g]),
+                "radius": str(runs.radius.values[q]),
+                "guarantee": str(runs.guarantee.values[q]),
+                "delta": float(runs.delta.values[d]),
+                "goal": str(runs.goal.values[g]),
                 "mean_samples": summary.mean[0],
                 "standard_error": summary.standard_error,
                 "quantiles": {f"{share:g}": n for share, n in summary.quantiles.items()},
@@ -171,8 +171,8 @@ def describe(found: xr.Dataset) -> dict[str, Any]:
         )
     return {
         "arms": arms,
-        "replications": found.sizes["replication"],
-        **{name: found.attrs[name] for name in ("rule", "seed", "max_samples", "paretoid")},
+        "replications": runs.sizes["replication"],
+        **{name: runs.attrs[name] for name in ("rule", "seed", "max_samples", "paretoid")},
         "results": results,
     }
 
@@ -221,19 +221,19 @@ def _comparison(results: list[dict[str, Any]]) -> str:
     return table(heads, rows, names=2)
 
 
-def _rows(found: xr.Dataset) -> tuple[list[str], list[list[Any]]]:
+def _rows(runs: xr.Dataset) -> tuple[list[str], list[list[Any]]]:
     """One row per run: what it answered, whether that is right, its samples in all and per arm."""
-    arms = [str(each) for each in found.arm.values]
+    arms = [str(arm) for arm in runs.arm.values]
     heads = ["radius", "guarantee", "delta", "goal", "replication", "stopping_time", "stopped",
              "correct", "answer", *(f"pulls: {arm}" for arm in arms)]  # fmt: skip
     rows: list[list[Any]] = []
-    for r, radius in enumerate(found.radius.values):
-        for d, delta in enumerate(found.delta.values):
-            for g, goal in enumerate(found.goal.values):
-                each = found.isel(radius=r, delta=d, goal=g)
-                time, stopped = each.stopping_time.values, each.stopped.values
-                correct, answer = each.correct.values, each.answer.values
-                pulls, guarantee = each.pulls.values, str(found.guarantee.values[r])
+    for r, radius in enumerate(runs.radius.values):
+        for d, delta in enumerate(runs.delta.values):
+            for g, goal in enumerate(runs.goal.values):
+                one = runs.isel(radius=r, delta=d, goal=g)
+                time, stopped = one.stopping_time.values, one.stopped.values
+                correct, answer = one.correct.values, one.answer.values
+                pulls, guarantee = one.pulls.values, str(runs.guarantee.values[r])
                 for i in range(len(time)):
                     named = "; ".join(arm for arm, on in zip(arms, answer[i], strict=True) if on)
                     numbers = [i, int(time[i]), bool(stopped[i]), bool(correct[i])]

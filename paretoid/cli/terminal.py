@@ -68,7 +68,7 @@ def shows_progress(quiet: bool) -> bool:
 
 
 def say_json(data: Any) -> None:
-    """Print JSON."""
+    """Print data as JSON to stdout."""
     say(text.as_json(data))
 
 

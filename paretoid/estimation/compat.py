@@ -49,10 +49,10 @@ def group(fit: Any, name: str) -> xr.Dataset:
             f"returned."
         )
     try:
-        found: Any = fit[name]
+        member: Any = fit[name]
     except KeyError:
         raise ValueError(f"the fit has no group {name!r}; was it made by fit()?") from None
-    result: xr.Dataset = found.to_dataset() if hasattr(found, "to_dataset") else found
+    result: xr.Dataset = member.to_dataset() if hasattr(member, "to_dataset") else member
     return result
 
 

@@ -144,7 +144,7 @@ def _measured(
             if "log_sigma" in make
             else pm.Normal("log_sigma", typical[cells.free], 1.0, dims=dims)
         )
-        each = log_typical
+        log_sd = log_typical
         if variances == "partial":
             one = ("estimated_endpoint",)
             spread = (
@@ -153,10 +153,10 @@ def _measured(
                 else pm.LogNormal("spread", math.log(0.15), 0.7, dims=one)
             )
             deviation = pm.Normal("deviation", 0, 1, dims=("arm", "estimated_endpoint"))
-            each = log_typical + spread * deviation
+            log_sd = log_typical + spread * deviation
         place = np.zeros((len(cells.free), len(m)))  # estimated endpoints among all, by 0 and 1
         place[np.arange(len(cells.free)), cells.free] = 1.0
-        full = each if variances != "pooled" else each[None, :] + np.zeros((K, 1))
+        full = log_sd if variances != "pooled" else log_sd[None, :] + np.zeros((K, 1))
         # A product and a sum, not a matrix product: PyTensor warns where it finds no BLAS.
         spaced = (full[:, :, None] * place).sum(axis=1)
         log_sigma = full if len(cells.free) == len(m) else spaced

@@ -166,13 +166,13 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     sign = np.array([-1.0 if e in trial.minimize else 1.0 for e in trial.endpoints])
     epsilon = as_epsilon(eps1, means.shape[2])
     chains = group(fit, "posterior").sizes["chain"]
-    found: dict[str, Any] = {}
+    shares: dict[str, Any] = {}
     for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
         inside = _in_pareto_set(means * sign, slack)
-        found[name] = ("arm", inside.mean(axis=0))
-        found[f"{name}_error"] = ("arm", _share_error(inside, chains))
+        shares[name] = ("arm", inside.mean(axis=0))
+        shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
     return xr.Dataset(
-        found,
+        shares,
         coords={"arm": list(trial.arms)},
         attrs={"eps1": epsilon, "draws": len(means), "assumptions": " ".join(trial.assumptions)},
     )
@@ -312,7 +312,7 @@ def plan(
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
-        table = [[float(found[name]) for found in row] for row in bounds]
+        table = [[float(limits[name]) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
     T = Problem.of(plug_in).time
     result["characteristic_time"] = T.time

@@ -305,7 +305,7 @@ def summary_of(
         tuple(grid[0][d].scale for d in range(len(endpoint_names))),
         **taken,
         level=level,
-        minimize=tuple(_match(each, endpoint_names, "minimize") for each in less),
+        minimize=tuple(_match(endpoint, endpoint_names, "minimize") for endpoint in less),
         assumed_n=assumed_n,
         assumed_variance=_check_variance(assumed_variance or {}, endpoint_names),
         sources=tuple(dict.fromkeys(c.source for row in grid for c in row if c.source)),
@@ -339,14 +339,14 @@ def _cell(
     lopsided: list[str],
 ) -> _Cell:
     cell = _Cell(number, row.get("unit", ""), row.get("source", ""))
-    found: dict[str, tuple[float, float]] = {}
+    printed: dict[str, tuple[float, float]] = {}
     before = len(problems)
     for column in _NUMBERS:
         text = row.get(column, "")
         if is_missing(text):
             continue
         try:
-            found[column] = table.number(text)
+            printed[column] = table.number(text)
         except ValueError as error:
             problems.append(f"{where}: {column} {error}")
     cell.scale = scale or row.get("scale", "").lower().replace("lognormal", "log-normal")
@@ -357,7 +357,7 @@ def _cell(
         problems.append(f"{where}: scale {cell.scale!r} is none of {', '.join(SCALES)}")
     if len(problems) > before:
         return cell
-    value = {column: pair[0] for column, pair in found.items()}
+    value = {column: pair[0] for column, pair in printed.items()}
     if "n" in value:
         least = 1 if cell.scale == "binary" else 2
         if value["n"] < least or value["n"] != int(value["n"]):
@@ -370,7 +370,7 @@ def _cell(
     if cell.scale == "binary":
         _read_binary(cell, value, where, problems)
     else:
-        _read_measured(cell, found, level, where, problems, lopsided)
+        _read_measured(cell, printed, level, where, problems, lopsided)
     return cell
 
 
@@ -388,7 +388,7 @@ def _read_binary(cell: _Cell, value: Mapping[str, float], where: str, problems: 
 
 def _read_measured(
     cell: _Cell,
-    found: Mapping[str, tuple[float, float]],
+    printed: Mapping[str, tuple[float, float]],
     level: float,
     where: str,
     problems: list[str],
@@ -396,10 +396,10 @@ def _read_measured(
 ) -> None:
     log = cell.scale == "log-normal"
     column = "geometric_mean" if log else "mean"
-    if column not in found:
+    if column not in printed:
         problems.append(f"{where}: a {cell.scale} endpoint needs {column}")
         return
-    value = {name: pair[0] for name, pair in found.items()}
+    value = {name: pair[0] for name, pair in printed.items()}
     mean = cell.reported = value[column]
     if log and mean <= 0:
         problems.append(
@@ -437,7 +437,7 @@ def _read_measured(
             (math.log(mean / low), math.log(high / mean)) if log else (mean - low, high - mean)
         )
         rounding = sum(
-            times * found[name][1] / (value[name] if log else 1.0)
+            times * printed[name][1] / (value[name] if log else 1.0)
             for name, times in (("ci_lower", 1), (column, 2), ("ci_upper", 1))
         )
         if abs(above - below) > _LOPSIDED * (above + below) / 2 + rounding:
@@ -454,10 +454,8 @@ def _arm_columns(tables: Sequence[CsvTable], arms: Any, name: str) -> tuple[str,
     columns = tables[0].columns
     missing = [c for c in ("endpoint",) if c not in columns]
     if arms is None:
-        chosen = next(
-            (tuple(c for c in each if c in columns) for each in _ARM_COLUMNS if each[0] in columns),
-            (),
-        )
+        there = (names for names in _ARM_COLUMNS if names[0] in columns)
+        chosen = tuple(name for name in next(there, ()) if name in columns)
         if not chosen:
             missing.append("arm (or name the columns of the arms with arms=)")
     else:
@@ -482,15 +480,15 @@ def _arm_name(row: Mapping[str, str], columns: Sequence[str]) -> str:
 def _choose(endpoints: Any, names: Sequence[str], name: str) -> dict[str, str]:
     """File name -> name to use, in the order asked for."""
     if endpoints is None:
-        return {each: each for each in names}
+        return {asked: asked for asked in names}
     if isinstance(endpoints, str):
         endpoints = [endpoints]
     chosen: dict[str, str] = {}
-    for each in endpoints:
-        full = _match(each, names, "endpoints")
+    for asked in endpoints:
+        full = _match(asked, names, "endpoints")
         if full in chosen:
             raise ValueError(f"endpoints names {full!r} twice; each is one objective.")
-        chosen[full] = endpoints[each] if isinstance(endpoints, Mapping) else full
+        chosen[full] = endpoints[asked] if isinstance(endpoints, Mapping) else full
     if not chosen:
         raise ValueError(f"endpoints is empty; {name} has: {', '.join(names)}.")
     return chosen

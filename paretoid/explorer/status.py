@@ -95,8 +95,8 @@ class Status:
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         data["waiting"] = [asdict(allocation) for allocation in self.waiting]
         data["held"] = {name: {"outcomes": n, "by": id} for name, (n, id) in self.held.items()}
-        found: dict[str, Any] = text.plain(data)
-        return found
+        plain: dict[str, Any] = text.plain(data)
+        return plain
 
     def __str__(self) -> str:
         lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}", ""]

@@ -134,7 +134,7 @@ def _bandit(data: dict[str, Any], name: str) -> Bandit:
         )
     for key in ("arms", "objectives", "minimize"):
         names = arguments.get(key, [])
-        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        if not isinstance(names, list) or not all(isinstance(entry, str) for entry in names):
             raise ValueError(f"{name}: {key} must be a list of names, and is {names!r}.")
     try:
         return BernoulliBandit(**arguments) if bernoulli else GaussianBandit(**arguments)

@@ -85,20 +85,20 @@ def parallel(
 
 def _looks(optimal: Any) -> list[dict[str, Any]]:
     """Lines of the arms: optimal ones differ in marker, dashes and lightness."""
-    found: list[dict[str, Any]] = []
+    looks: list[dict[str, Any]] = []
     rank = 0
     for inside in optimal:
         if not inside:
-            found.append({"color": "0.72", "lw": 0.9, "ls": "-", "marker": ".", "ms": 4})
+            looks.append({"color": "0.72", "lw": 0.9, "ls": "-", "marker": ".", "ms": 4})
             continue
         color, _, dashes = style.STYLES[(0, 1, 5)[rank % 3]]
         marker = "osD^vPX<>*hp"[rank % 12]
         if rank % 3 == 0:
             dashes = "-"
-        found.append({"color": color, "lw": 1.9, "ls": dashes, "marker": marker, "ms": 5.5,
+        looks.append({"color": color, "lw": 1.9, "ls": dashes, "marker": marker, "ms": 5.5,
                       "mec": "white", "mew": 0.6})  # fmt: skip
         rank += 1
-    return found
+    return looks
 
 
 def _tick(bandit: Bandit, d: int) -> str:

@@ -72,8 +72,8 @@ def _place(
         half = _size(text, unit) / 2 + 0.8 * unit
         centre = _free(points[i], half, unit, inside, boxes, len(points), ways)
         if centre is None:
-            for each in drawn:
-                each.remove()
+            for placed_text in drawn:
+                placed_text.remove()
             return None
         boxes.append(np.array([*(centre - half), *(centre + half)]))
         shift = (centre - points[i]) / unit
@@ -140,7 +140,7 @@ def _size(text: Any, unit: float) -> FloatArray:
 
     pixels, font = text.get_window_extent(), text.get_fontproperties()
     outlines = [TextPath((0, 0), line, prop=font) for line in text.get_text().split("\n") if line]
-    wide = max((each.get_extents().width for each in outlines), default=0.0)
+    wide = max((outline.get_extents().width for outline in outlines), default=0.0)
     return np.array([max(pixels.width, wide * unit), pixels.height])
 
 

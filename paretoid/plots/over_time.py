@@ -19,7 +19,7 @@ from paretoid.theory.checks import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: arms compared with where nobody says which
+#: how many arms `intervals` compares with where `against` is not given
 _FEW = 4
 #: times at which a run's intervals are computed
 _TIMES = 240
@@ -155,7 +155,7 @@ def trace(run: Run, times: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]
     )
     off = outcome - centre[run.arm]  # squares of small numbers: no digits are lost
     counts, sums, squares = np.zeros(K), np.zeros((K, D)), np.zeros((K, D))
-    found, before = [], 0
+    bounds, before = [], 0
     for now in times:
         arms = run.arm[before:now]
         np.add.at(counts, arms, 1.0)
@@ -167,8 +167,8 @@ def trace(run: Run, times: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]
         table = loop.intervals(program, counts, total, ss, 1 / divisor, now)
         low, high = (table.mean - table.keep) * divisor, (table.mean + table.drop) * divisor
         less = bandit.sign < 0
-        found.append((np.where(less, -high, low), np.where(less, -low, high)))
-    return found
+        bounds.append((np.where(less, -high, low), np.where(less, -low, high)))
+    return bounds
 
 
 def _of_run(run: Run, i: int, others: list[int]) -> Closing:

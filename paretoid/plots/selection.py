@@ -108,7 +108,7 @@ def read(runs: Any) -> Runs:
 
 
 def _said(runs: xr.Dataset, name: str) -> Any:
-    """A scalar coordinate or an attribute."""
+    """What the runs say under this name: a scalar coordinate, or else an attribute."""
     if name in runs.coords and runs[name].ndim == 0:
         return runs[name].item()
     return runs.attrs.get(name)

@@ -60,7 +60,7 @@ def stopping_times(
     styles = style.series(len(table.goals), "goals")
     height = 4.4 if kind == "ecdf" else 1.8 + 0.75 * len(table.goals)
     axes = style.one_axes(ax, 7.0, height)
-    ends = [*table.time.ravel(), *(each.value for each in drawn)]
+    ends = [*table.time.ravel(), *(bound.value for bound in drawn)]
     axes.set_xlim(0.8 * max(min(ends), 0.5), 1.25 * max(max(ends), 1.0))
     style.log_axis(axes, "x")
     for g, (color, _, dashes) in enumerate(styles):
@@ -149,16 +149,16 @@ def _density(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _bounds(axes: Axes, table: Runs, drawn: list[Drawn], kind: str) -> None:
     """A marker for each bound, on the goal's row or, with a thin line, at the goal's height."""
     styles = style.STYLES
-    for each in drawn:
-        color, _, dashes = styles[each.goal]
-        height = 0.97 - 0.08 * each.goal if kind == "ecdf" else float(each.goal)
+    for bound in drawn:
+        color, _, dashes = styles[bound.goal]
+        height = 0.97 - 0.08 * bound.goal if kind == "ecdf" else float(bound.goal)
         if kind == "ecdf":
-            axes.plot([each.value] * 2, [0, height], color=color, ls=dashes, lw=0.9, zorder=1)
+            axes.plot([bound.value] * 2, [0, height], color=color, ls=dashes, lw=0.9, zorder=1)
         axes.plot(
-            each.value, height, BOUNDS[each.name][1], ms=7, mfc="white", mec=color, mew=1.4,
+            bound.value, height, BOUNDS[bound.name][1], ms=7, mfc="white", mec=color, mew=1.4,
             zorder=6, ls="none",
         )  # fmt: skip
     for name in BOUNDS:
-        if any(each.name == name for each in drawn):
+        if any(bound.name == name for bound in drawn):
             label, marker = BOUNDS[name]
             axes.plot([], [], marker, ms=7, mfc="white", mec="0.3", mew=1.4, label=label)

@@ -67,7 +67,7 @@ def many_axes(
     from matplotlib.axes import Axes
 
     given = np.atleast_1d(np.asarray(axes, dtype=object))
-    if given.size != rows * columns or not all(isinstance(each, Axes) for each in given.flat):
+    if given.size != rows * columns or not all(isinstance(panel, Axes) for panel in given.flat):
         raise ValueError(
             f"axes must be {rows * columns} Matplotlib Axes, {rows} x {columns}, but "
             f"{given.size} came. Make them with figure.subplots({rows}, {columns}), or leave axes "
@@ -162,7 +162,7 @@ def legend_above(panels: Any, *, columns: int = 3) -> None:
     first = panels.flat[0]
     figure = first.get_figure(root=True)
     handles, labels = first.get_legend_handles_labels()
-    own = {id(each) for each in figure.axes} <= {id(each) for each in panels.flat}
+    own = set(map(id, figure.axes)) <= set(map(id, panels.flat))
     if own and figure.get_layout_engine() is not None:
         figure.legend(
             handles, labels, loc="outside upper center", ncols=columns, frameon=False,
@@ -213,15 +213,15 @@ def positions(names: Sequence[str], chosen: Any, what: str) -> list[int]:
 
     if isinstance(chosen, (str, int, np.integer)):
         chosen = [chosen]
-    found = []
-    for each in chosen:
-        if isinstance(each, str):
-            check_choice(each, tuple(names), name=what, why=f"those are the {what}s there are.")
-            found.append(list(names).index(each))
+    places = []
+    for which in chosen:
+        if isinstance(which, str):
+            check_choice(which, tuple(names), name=what, why=f"those are the {what}s there are.")
+            places.append(list(names).index(which))
         else:
-            found.append(
-                check_count(each, name=what, least=0, most=len(names) - 1, why="it is a position.")
+            places.append(
+                check_count(which, name=what, least=0, most=len(names) - 1, why="it is a position.")
             )
-    if len(set(found)) < len(found):
+    if len(set(places)) < len(places):
         raise ValueError(f"{what}s={list(chosen)!r} repeats one; name each once.")
-    return found
+    return places

@@ -10,7 +10,7 @@ from paretoid.estimation.compat import convergence, group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
 from paretoid.intervals import credible_interval
-from paretoid.report.page import Cell, Table
+from paretoid.report.page import Cell, TableBlock
 from paretoid.text import interval, measure, objective
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paretoid.estimation.summary import TrialSummary
 
 
-def means_table(fit: Any) -> Table:
+def means_table(fit: Any) -> TableBlock:
     """Published and fitted means of every arm and endpoint, in its unit, with intervals."""
     trial = trial_of(fit)
     draws, _ = posterior_draws(fit)
@@ -39,7 +39,7 @@ def means_table(fit: Any) -> Table:
     for endpoint, unit in zip(trial.endpoints, trial.units, strict=True):
         named = objective(endpoint, endpoint in trial.minimize, unit=unit)
         heads += [f"{named}: published", f"{named}: fitted"]
-    return Table(
+    return TableBlock(
         "Means per arm and endpoint", heads, rows,
         f"Published means with their {trial.level:.0%} intervals where reported (geometric means "
         "for log-normal endpoints); fitted: posterior medians with 95% credible intervals.",

@@ -80,8 +80,8 @@ class Bounds:
         known, radius, delta = self.problems[i], self.radii[q], self.deltas[d]
         few = len(self.problems) <= _INSTANCES and len(known.means) <= _ARMS
         names = [*_NAMES] if few and delta < 0.5 else [*_NAMES][:-1]  # from 1/2 on T* says nothing
-        found = setting_bounds(
+        bounds = setting_bounds(
             known, self.goals[g], delta, radius, rule=self.rule,
             proved=radius is not None and radius.guarantee == "proved", names=names,
         )  # fmt: skip
-        return Limits(**{_NAMES[name]: float(bound) for name, bound in found.items()})
+        return Limits(**{_NAMES[name]: float(bound) for name, bound in bounds.items()})

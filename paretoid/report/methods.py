@@ -66,13 +66,13 @@ def labels(goals: Sequence[Goal]) -> list[str]:
     >>> labels([ParetoSet(), ParetoSet(0.1)])
     ['ParetoSet(eps1=0)', 'ParetoSet(eps1=0.1)']
     """
-    found = []
+    short = []
     for goal in goals:
         if isinstance(goal, AtMost):
-            found.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
+            short.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
         else:
-            found.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
-    return found if len(set(found)) == len(found) else [str(goal) for goal in goals]
+            short.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
+    return short if len(set(short)) == len(short) else [str(goal) for goal in goals]
 
 
 def radius_label(radius: Radius | None, text: str) -> str:
@@ -89,11 +89,11 @@ def radius_label(radius: Radius | None, text: str) -> str:
     if radius is None or not is_dataclass(radius):
         return text
     said = [type(radius).__name__]
-    for each in fields(radius):
-        value = getattr(radius, each.name)
-        if value != each.default:
-            said.append(f"{each.name}={value:.4g}" if isinstance(value, float) else
-                        f"{each.name}={value}")  # fmt: skip
+    for field in fields(radius):
+        value = getattr(radius, field.name)
+        if value != field.default:
+            said.append(f"{field.name}={value:.4g}" if isinstance(value, float) else
+                        f"{field.name}={value}")  # fmt: skip
     return ", ".join(said)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoid import text
-from paretoid.report.figures import Picture
+from paretoid.report.figures import SvgPicture
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Rows under a caption; the first cell of a row names it."""
 
     caption: str
@@ -51,15 +51,15 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Pictures:
+class PictureBlock:
     """Pictures beside each other where there is room."""
 
-    pictures: Sequence[Picture]
+    pictures: Sequence[SvgPicture]
     kind: str = field(default="pictures", init=False)
 
 
 @dataclass(frozen=True)
-class Text:
+class TextBlock:
     """A paragraph; `kind` may be "text", "code" or "warning"."""
 
     text: str
@@ -67,7 +67,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerBlock:
     """The first thing to read: a question, the answer in large type, sentences after it."""
 
     question: str
@@ -76,7 +76,7 @@ class Answer:
     kind: str = field(default="answer", init=False)
 
 
-Block = Table | Pictures | Text | Answer
+Block = TableBlock | PictureBlock | TextBlock | AnswerBlock
 
 
 @dataclass(frozen=True)
@@ -156,24 +156,24 @@ def plus_minus(value: float, error: float, percent: bool = False) -> Cell:
     return Cell(*text.plus_minus(value, error, percent=percent), value)
 
 
-def settings(caption: str, pairs: Sequence[tuple[str, Any]]) -> Table:
+def settings(caption: str, pairs: Sequence[tuple[str, Any]]) -> TableBlock:
     """Names and values, one per row."""
-    return Table(caption, ["setting", "value"], [[Cell(a), Cell(str(b))] for a, b in pairs])
+    return TableBlock(caption, ["setting", "value"], [[Cell(a), Cell(str(b))] for a, b in pairs])
 
 
-def versions() -> Table:
+def versions() -> TableBlock:
     """What the numbers were computed with."""
     import platform
 
     names = ["paretoid", "numpy", "scipy", "numba", "xarray", "pymc", "pytensor", "arviz"]
-    found = []
+    installed = []
     for name in [*names, "nutpie", "matplotlib"]:
         try:
-            found.append((name, metadata.version(name)))
+            installed.append((name, metadata.version(name)))
         except metadata.PackageNotFoundError:
             continue
     machine = f"{platform.system()} {platform.machine()}"
     return settings(
-        "Versions that wrote this report", [("Python", platform.python_version()), *found,
+        "Versions that wrote this report", [("Python", platform.python_version()), *installed,
                                             ("platform", machine)]
     )  # fmt: skip

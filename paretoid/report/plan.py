@@ -23,16 +23,16 @@ from paretoid.intervals import (
 )
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
-from paretoid.report.figures import Picture, drawing, new_axes, picture
+from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
 from paretoid.report.fitted import fit_call, fit_methods, means_table
 from paretoid.report.page import (
-    Answer,
+    AnswerBlock,
     Block,
     Cell,
-    Pictures,
+    PictureBlock,
     Section,
-    Table,
-    Text,
+    TableBlock,
+    TextBlock,
     percent,
     plus_minus,
     render,
@@ -68,22 +68,22 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
     goals = _goals(planned)
     told = [summary_of(planned.isel(goal=g)) for g in range(len(goals))]
     margin = f"a {planned.attrs['fold']:g}-fold margin" if planned.attrs["fold"] else ""
-    found = _pictures(fit, shares, planned)
+    pictures = _pictures(fit, shares, planned)
     sections = [
         Section("The answer", _answers(planned, goals, told, margin, fit), "answer"),
         Section("Participants", [
             _sizes(planned, goals, told), *_ties(planned),
-            Pictures(found["assurance"]), _assurance(planned, goals),
+            PictureBlock(pictures["assurance"]), _assurance(planned, goals),
         ], "participants"),
         Section("Arms", [
             *(_arms(shares, summary, goal, margin)
               for goal, summary in zip(goals, told, strict=True)),
-            Pictures(found["probability"]),
+            PictureBlock(pictures["probability"]),
         ], "arms"),
         Section("What the published data say", [
-            means_table(fit), Pictures([*found["forest"], *found["projections"]]),
+            means_table(fit), PictureBlock([*pictures["forest"], *pictures["projections"]]),
         ], "data"),
-        Section("Methods", [Text(each) for each in _methods(fit, planned)], "methods"),
+        Section("Methods", list(map(TextBlock, _methods(fit, planned))), "methods"),
         Section("How to repeat this", _repeat(fit, trial, planned, command), "repeat"),
     ]  # fmt: skip
     return render(
@@ -95,12 +95,12 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
 
 
 def _goals(planned: xr.Dataset) -> list[Goal]:
-    found = [goal_of(str(name)) for name in planned.goal.values]
-    if None in found:
+    goals = [goal_of(str(name)) for name in planned.goal.values]
+    if None in goals:
         raise ValueError(
             f"{list(planned.goal.values)} are no goals of ours; was it made by plan()?"
         )
-    return [goal for goal in found if goal is not None]
+    return [goal for goal in goals if goal is not None]
 
 
 def _answers(
@@ -121,15 +121,15 @@ def _answers(
             f"Which arms: {_which(summary, planned.arm.values)}",
             f"How sure: {_wrong(summary, planned)}",
         ]
-        blocks.append(Answer(f"To find {methods.asked(goal, margin)}:", said, sentences))
+        blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
     if planned.attrs["guarantee"] == "proved":
-        blocks.append(Text(f"What the proof assumes: {_assumed(planned)}"))
+        blocks.append(TextBlock(f"What the proof assumes: {_assumed(planned)}"))
     else:
-        blocks.insert(0, Text(planned.attrs["guarantee_in_words"], "warning"))
+        blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
     problems = group(fit, "posterior").attrs["paretoid_problems"]
     if problems:
         said = f"The fit has problems that its maker accepted: {problems}. "
-        blocks.insert(0, Text(said + "All numbers below inherit them.", "warning"))
+        blocks.insert(0, TextBlock(said + "All numbers below inherit them.", "warning"))
     return blocks
 
 
@@ -164,7 +164,7 @@ def _needed(plan: xr.Dataset, level: float) -> Interval:
     return quantile_interval(times, level)
 
 
-def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table:
+def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> TableBlock:
     limit = planned.attrs["max_samples"]
     levels = [float(level) for level in planned.assurance_level.values]
     rows = []
@@ -186,7 +186,7 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
         f"N counts participants; at most {limit:,}. Small print: 95% intervals, for the two bounds "
         f"the 95% range over posterior draws. {_bounds(planned.attrs['bounds_in_words'])}"
     )
-    return Table("Participants by goal", heads, rows, note)
+    return TableBlock("Participants by goal", heads, rows, note)
 
 
 def _bounds(words: str) -> str:
@@ -198,23 +198,23 @@ def _bounds(words: str) -> str:
 
 def _ties(planned: xr.Dataset) -> list[Block]:
     said = planned.attrs["near_ties"]
-    return [Text(said, "warning")] if said else []
+    return [TextBlock(said, "warning")] if said else []
 
 
-def _assurance(planned: xr.Dataset, goals: list[Goal]) -> Table:
+def _assurance(planned: xr.Dataset, goals: list[Goal]) -> TableBlock:
     rows = []
     for j, n in enumerate(planned.samples.values):
         cells = [
-            plus_minus(float(each), float(planned.assurance_error[g, j]), percent=True)
-            for g, each in enumerate(planned.assurance.values[:, j])
+            plus_minus(float(share), float(planned.assurance_error[g, j]), percent=True)
+            for g, share in enumerate(planned.assurance.values[:, j])
         ]
         rows.append([Cell(f"{int(n):,}", key=float(n)), *cells])
     heads = ["participants N", *methods.labels(goals)]
-    return Table("Assurance: probability that the trial has its answer by N (± standard error, in "
-                 "percentage points)", heads, rows)  # fmt: skip
+    caption = "Assurance: probability that the trial has its answer by N"
+    return TableBlock(f"{caption} (± standard error, in percentage points)", heads, rows)
 
 
-def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> Table:
+def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> TableBlock:
     has_margin = bool((np.asarray(shares.attrs["eps1"]) > 0).any())
     rows = []
     for i, arm in enumerate(map(str, shares.arm.values)):
@@ -225,7 +225,7 @@ def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> Tabl
             percent(*share(int(summary.returned[i]), summary.runs)),
         ])  # fmt: skip
     near_head = ["P(within the margin)"] if has_margin else []
-    return Table(
+    return TableBlock(
         f"Arms, when the trial asks for {methods.asked(goal, margin)}",
         ["arm", "P(optimal)", *near_head, "mean participants", "returned by simulated trials"],
         rows,
@@ -283,10 +283,10 @@ def _promise(radius: Radius | None, planned: xr.Dataset) -> str:
 def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) -> list[Block]:
     blocks: list[Block] = []
     if command:
-        blocks += [Text("On the command line:"), Text(command, "code")]
+        blocks += [TextBlock("On the command line:"), TextBlock(command, "code")]
     fold, posterior = planned.attrs["fold"], group(fit, "posterior")
-    blocks += [Text("In Python, from the fit that was written with this report:"),
-               Text(_script(planned, fit_call(posterior)), "code")]  # fmt: skip
+    blocks += [TextBlock("In Python, from the fit that was written with this report:"),
+               TextBlock(_script(planned, fit_call(posterior)), "code")]  # fmt: skip
     blocks.append(settings("Settings", [
         ("seed", planned.attrs["seed"]),
         ("seed of the fit", posterior.attrs.get("paretoid_seed", "not kept with the fit")),
@@ -332,14 +332,14 @@ fit = estimation.load_fit("fit.nc")    # written beside this report
 )"""
 
 
-def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, list[Picture]]:
+def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, list[SvgPicture]]:
     from paretoid import plots
 
     trial = trial_of(fit)
-    found: dict[str, list[Picture]] = {}
+    pictures: dict[str, list[SvgPicture]] = {}
     with drawing():
         stops = plots.assurance(planned, ax=new_axes(4.4))
-        found["assurance"] = [picture(stops, "assurance", (
+        pictures["assurance"] = [picture(stops, "assurance", (
             "Probability that the trial has its answer by N participants."
         ))]  # fmt: skip
         optimal = plots.pareto_probability(
@@ -347,13 +347,13 @@ def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, li
             fold=planned.attrs["fold"] or None,
             ax=new_axes(0.36 * len(trial.arms) + 1.5, names=trial.arms),
         )
-        found["probability"] = [picture(optimal, "probability", (
+        pictures["probability"] = [picture(optimal, "probability", (
             "Posterior probability that each arm is optimal, and within the margin if there is one."
         ))]  # fmt: skip
-        found["forest"] = [picture(plots.forest(fit)[0], "forest", (
+        pictures["forest"] = [picture(plots.forest(fit)[0], "forest", (
             "Fitted means beside the published ones, with 95% intervals."
         ))]  # fmt: skip
-        found["projections"] = [picture(plots.projections(fit, draws=80)[0], "projections", (
+        pictures["projections"] = [picture(plots.projections(fit, draws=80)[0], "projections", (
             "80 posterior draws of the arms' means, two endpoints at a time."
         ))]  # fmt: skip
-    return found
+    return pictures

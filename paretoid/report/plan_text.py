@@ -107,7 +107,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
             **{name: dict(zip(trial.arms, plan[name].values, strict=True))
                for name in ("allocation", "returned")},
         }  # fmt: skip
-    found: dict[str, Any] = text.plain({
+    data: dict[str, Any] = text.plain({
         "arms": trial.arms,
         "endpoints": trial.endpoints,
         "citation": trial.citation,
@@ -121,4 +121,4 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         **{key: value for key, value in planned.attrs.items()
            if key not in ("citation", "assumptions", "fold")},
     })  # fmt: skip
-    return found
+    return data

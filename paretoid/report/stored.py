@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredCampaign:
     """A campaign opened for a report, with the objects that its texts name.
 
     runs    lazy, with all of instance, radius, delta, goal, replication
     about   what its manifest says of it
     cases   its instances, means and scale as arrays
+    settings    the summary of every instance, radius, delta and goal, with its bounds
     """
 
     directory: Path
@@ -39,23 +40,23 @@ class Stored:
     radii: list[Radius | None]
     cases: list[dict[str, Any]]
     sign: FloatArray
-    found: list[tuple[Summary, Limits]]
+    settings: list[tuple[Summary, Limits]]
 
     def oriented(self, i: int) -> FloatArray:
         """(K, D) means of an instance, larger is better."""
         return np.asarray(self.cases[i]["means"] * self.sign)
 
     def radius(self, q: int) -> str:
-        """A radius in few words."""
+        """The radius at position q, in few words."""
         return methods.radius_label(self.radii[q], self.about["radii"][q])
 
     @property
     def labels(self) -> list[str]:
-        """Of the instances."""
+        """The names of the instances."""
         return [str(case["label"]) for case in self.cases]
 
 
-def read_store(directory: str | Path) -> Stored:
+def read_store(directory: str | Path) -> StoredCampaign:
     """Open a finished campaign and summarise its runs; refuses what is none, in a sentence.
 
     >>> import tempfile
@@ -86,28 +87,29 @@ def read_store(directory: str | Path) -> Stored:
         for case in about["instances"]
     ]
     bounds = Bounds(cases, sign, about["rule"], radii, about["deltas"], known)
-    found = [(each, bounds.of(each.at)) for each in summaries(runs)]
-    return Stored(
-        Path(directory), runs, about, manifest.get("versions", {}), known, radii, cases, sign, found
+    settings = [(summary, bounds.of(summary.at)) for summary in summaries(runs)]
+    versions = manifest.get("versions", {})
+    return StoredCampaign(
+        Path(directory), runs, about, versions, known, radii, cases, sign, settings
     )
 
 
-def as_dict(stored: Stored) -> dict[str, Any]:
+def as_dict(stored: StoredCampaign) -> dict[str, Any]:
     """The numbers of the report for machines."""
     about = stored.about
     rows = []
-    for each, limits in stored.found:
-        i, q, d, g = each.at
+    for summary, limits in stored.settings:
+        i, q, d, g = summary.at
         rows.append({
             "instance": stored.labels[i], "radius": about["radii"][q],
             "guarantee": about["guarantees"][q], "delta": about["deltas"][d],
-            "goal": about["labels"][g], "runs": each.runs, "censored": each.censored,
-            "wrong": each.wrong, "mean_samples": each.mean, "median_samples": each.median,
-            "error_rate": each.error, "sharp_bound": limits.sharp,
+            "goal": about["labels"][g], "runs": summary.runs, "censored": summary.censored,
+            "wrong": summary.wrong, "mean_samples": summary.mean, "median_samples": summary.median,
+            "error_rate": summary.error, "sharp_bound": limits.sharp,
             "theorem_1": limits.theorem_1, "mean_bound": limits.mean,
             "least_mean": limits.least,
-            "returned": dict(zip(about["arms"], each.returned.tolist(), strict=True)),
-            "mean_pulls": dict(zip(about["arms"], each.pulls.tolist(), strict=True)),
+            "returned": dict(zip(about["arms"], summary.returned.tolist(), strict=True)),
+            "mean_pulls": dict(zip(about["arms"], summary.pulls.tolist(), strict=True)),
         })  # fmt: skip
     return {"seed": about["seed"], "rule": about["rule"], "max_samples": about["max_samples"],
             "paretoid": about["paretoid"], "settings": rows}  # fmt: skip

@@ -332,16 +332,16 @@ class Campaign:
 
 def _describe(bandit: Bandit) -> dict[str, Any]:
     """A bandit in plain types; all that its outcomes are drawn from by a digest."""
-    found: dict[str, Any] = {
+    said: dict[str, Any] = {
         "kind": type(bandit).__name__,
         "means": bandit.means.tolist(),
         "scale": bandit.scale.tolist(),
     }
     covariance = getattr(bandit, "covariance", None)
     if covariance is not None:
-        found["covariance"] = covariance.tolist()
+        said["covariance"] = covariance.tolist()
     terms = b"".join(np.ascontiguousarray(term).tobytes() for term in bandit.kernel_terms())
-    return {**found, "drawn from": hashlib.sha256(terms).hexdigest()[:16]}
+    return {**said, "drawn from": hashlib.sha256(terms).hexdigest()[:16]}
 
 
 def _outcomes(bandits: Sequence[Bandit]) -> str:

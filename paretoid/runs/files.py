@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from paretoid.runs.results import VARIABLES
 from paretoid.runs.tiles import Tile
 
-#: of the layout; a reader refuses what is newer than itself
+#: version of the layout: a reader refuses what is newer than itself
 FORMAT = 1
 _HASH = 32  # hexadecimal digits kept of SHA-256
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """campaign.json, checked."""
+    """What campaign.json says; refused if it is missing, damaged or of a newer format."""
     path = directory / "campaign.json"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        newer = int(found["format"]) > FORMAT
-        author = found["versions"]["paretoid"]
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        newer = int(manifest["format"]) > FORMAT
+        author = manifest["versions"]["paretoid"]
         if not newer:  # all that readers rely on
-            _ = found["campaign"]["streams"], int(found["replications"]), found["kernels"]
+            _ = manifest["campaign"]["streams"], int(manifest["replications"]), manifest["kernels"]
     except FileNotFoundError:
         raise ValueError(
             f"{str(directory)!r} is no campaign: it has no campaign.json. Pass the directory that "
@@ -40,20 +40,20 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         raise ValueError(f"{path} cannot be read: {error}. Restore it from a copy.") from error
     if newer:
         raise ValueError(
-            f"{str(directory)!r} was written by paretoid {author} in format {found['format']}; "
+            f"{str(directory)!r} was written by paretoid {author} in format {manifest['format']}; "
             f"this version knows formats up to {FORMAT}. Upgrade paretoid to read it."
         )
-    return dict(found)
+    return dict(manifest)
 
 
 def tiles_in(folder: Path) -> dict[Tile, Path]:
-    """Tiles and their files, by name alone."""
-    found = {}
+    """The tiles that the files of a folder hold, judged by their names alone."""
+    tiles = {}
     for path in sorted(folder.iterdir()):
         tile = Tile.parse(path.stem[: -_HASH - 1])
         if tile is not None and path.suffix in (".nc", ".npz"):
-            found[tile] = path
-    return found
+            tiles[tile] = path
+    return tiles
 
 
 def digest(data: bytes) -> str:

@@ -46,7 +46,7 @@ class StoredVariable(BackendArray):
             for one, size in zip(key, self.shape, strict=True)
         ]
         instances, radii, deltas, goals, replications, *arms = wanted
-        result = np.zeros([len(each) for each in wanted], dtype=self.dtype)
+        result = np.zeros([len(positions) for positions in wanted], dtype=self.dtype)
         for tile, path in self.files.items():
             # where the tile lies in the result, and the result in the tile
             to_i, from_i = _overlap(instances, tile.first_instance, tile.last_instance)

@@ -59,18 +59,18 @@ def open_part(
         name: LazilyIndexedArray(StoredVariable(name, sizes, about["streams"], files))
         for name in VARIABLES
     }
-    found = as_dataset(about, arrays, replications)
+    runs = as_dataset(about, arrays, replications)
     if about["single"]:
-        found = found.isel(instance=0, drop=True)
+        runs = runs.isel(instance=0, drop=True)
     if partial:
-        found["finished"] = found.stopped.copy(data=there.reshape(found.stopped.shape))
+        runs["finished"] = runs.stopped.copy(data=there.reshape(runs.stopped.shape))
     if find_spec("dask") is None:
-        return found
+        return runs
     run = min(replications, _TOGETHER)
     sizes = {"instance": max(1, _TOGETHER // run), "radius": 1, "delta": 1, "replication": run}
-    return found.assign(
+    return runs.assign(
         {
-            name: found[name].chunk({d: n for d, n in sizes.items() if d in found[name].dims})
+            name: runs[name].chunk({d: n for d, n in sizes.items() if d in runs[name].dims})
             for name in VARIABLES
         }
     )

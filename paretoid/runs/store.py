@@ -83,12 +83,12 @@ class Store:
 
     @property
     def chunks(self) -> Path:
-        """Where finished chunks are."""
+        """The folder of finished chunks."""
         return self.directory / "chunks"
 
     @property
     def paused(self) -> Path:
-        """Where checkpoints are."""
+        """The folder of checkpoints."""
         return self.directory / "checkpoints"
 
     @property
@@ -103,7 +103,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let others write."""
+        """Give up the lock, so that another process may write."""
         if self._lock is not None:
             _HELD.discard(self._lock)
             os.close(self._lock)
@@ -139,12 +139,12 @@ class Store:
         }
         if path.exists():
             old = read_manifest(self.directory)
-            found = differences(old["campaign"], asked)
-            if found:
+            differing = differences(old["campaign"], asked)
+            if differing:
                 raise ValueError(
                     f"store={str(self.directory)!r} holds another campaign: "
-                    + "; ".join(f"{where} is {a} there, {b} here" for where, a, b in found[:5])
-                    + (f"; and {len(found) - 5} more" if len(found) > 5 else "")
+                    + "; ".join(f"{where} is {a} there, {b} here" for where, a, b in differing[:5])
+                    + (f"; and {len(differing) - 5} more" if len(differing) > 5 else "")
                     + ". Give this one a directory of its own."
                 )
             if old["kernels"] != now["kernels"]:
@@ -186,15 +186,15 @@ class Store:
 
     def checkpoints(self) -> dict[Tile, Checkpoint]:
         """Chunks that were under way; damaged ones are dropped and start again."""
-        found, finished = {}, set(tiles_in(self.chunks))
+        paused, finished = {}, set(tiles_in(self.chunks))
         for tile, path in tiles_in(self.paused).items():
             self._kept[tile] = path
             data = None if tile in finished else verified(path)
             if data is None:
                 self._forget(tile)
             else:
-                found[tile] = checkpoint_from(data)
-        return found
+                paused[tile] = checkpoint_from(data)
+        return paused
 
     def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
         """Keep where a long chunk is, in place of where it was."""
@@ -240,7 +240,7 @@ class Store:
 
 
 def versions() -> dict[str, str]:
-    """Of what computes the numbers."""
+    """The versions of Python, paretoid and the libraries that compute the numbers."""
     from importlib.metadata import version
 
     from paretoid import __version__
@@ -265,7 +265,7 @@ def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str
         pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(old, new, strict=True))]
     else:
         return [] if old == new else [(where, _short(old), _short(new))]
-    return [found for place, a, b in pairs for found in differences(a, b, place)]
+    return [difference for place, a, b in pairs for difference in differences(a, b, place)]
 
 
 def _short(value: Any) -> str:

@@ -19,12 +19,12 @@ from typer.testing import CliRunner
 
 import paretoid as pt
 from paretoid import plots
-from paretoid.cli.command_line import typed
+from paretoid.cli.command_line import command_as_typed
 from paretoid.estimation import pareto_probability, plan, save_fit
 from paretoid.estimation.model import trial_of
 from paretoid.report import campaign_report, plan_report, read_store, write_plan
 from paretoid.report.figures import drawing, new_axes, picture
-from paretoid.report.page import Cell, Section, Table, Text, render, write_page
+from paretoid.report.page import Cell, Section, TableBlock, TextBlock, render, write_page
 from paretoid.report.plan import _script
 from paretoid.report.plan_text import as_dict, as_text
 
@@ -369,7 +369,7 @@ def test_two_pictures_share_no_id_and_keep_what_refers_inside():
     with drawing():
         pair = [picture(axes(), name, f"say <{name}>") for name in ("one", "two")]
     assert 250 < pair[0].width < 330  # 3 inches of 96 pixels, cut to what is drawn
-    blocks = [Text(pair[0].svg), Text(pair[1].svg)]  # as text: escaped
+    blocks = [TextBlock(pair[0].svg), TextBlock(pair[1].svg)]  # as text: escaped
     assert "<svg" not in render("t", "s", [Section("x", blocks, "x")])
     pages = [Parsed(each.svg) for each in pair]
     ids = [{a["id"] for _, a in page.tags if "id" in a} for page in pages]
@@ -388,7 +388,7 @@ def test_cells_say_how_they_sort():
     assert Cell("1,000", key=1000.0).order == "1000.0"
     assert Cell("∞", key=np.inf).order == "Infinity"
     assert Cell("–", key=np.nan).order == ""
-    table = Table("c", ["h"], [[Cell("x")]])
+    table = TableBlock("c", ["h"], [[Cell("x")]])
     assert not table.numeric(0)
 
 
@@ -399,7 +399,7 @@ def test_the_command_is_told_as_it_was_typed():
     def main(
         context: typer.Context, name: str, k: int = 2, flag: bool = False, loud: bool = True
     ) -> None:
-        told.append(typed(context))
+        told.append(command_as_typed(context))
 
     runner = CliRunner()
     assert runner.invoke(app, ["a b.csv"], prog_name="go").exit_code == 0

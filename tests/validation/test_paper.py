@@ -26,7 +26,7 @@ from paretoid.validation.paper import (
 )
 from paretoid.validation.paper.elimination_variants import PAIRS, eliminate, level
 from paretoid.validation.paper.report import show, write_csv
-from paretoid.validation.paper.store import Part, Store
+from paretoid.validation.paper.store import Part, ResultFiles
 
 
 def quiet():
@@ -145,12 +145,12 @@ def test_an_interrupted_run_keeps_what_is_finished_and_continues(tmp_path, monke
 
 
 def test_a_half_written_or_outdated_part_is_computed_again(tmp_path):
-    store = Store(tmp_path, "x")
+    store = ResultFiles(tmp_path, "x")
     data = xr.Dataset({"a": ("run", np.arange(3))}, attrs={"paretoid": pt.__version__})
     assert store.load("p") is None
     store.save("p", data)
     assert store.load("p") is not None
-    (store.unfinished / "p.nc").write_bytes(b"cut short")
+    (store.pending / "p.nc").write_bytes(b"cut short")
     assert store.load("p") is None
     store.save("p", data.assign_attrs(paretoid="0.0.0"))
     assert store.load("p") is None

@@ -14,7 +14,7 @@ from paretoid.text import meant
 from paretoid.theory.checks import check_count
 from paretoid.validation.paper.report import write_csv
 from paretoid.validation.paper.statistics import Row
-from paretoid.validation.paper.store import Store
+from paretoid.validation.paper.store import ResultFiles
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -101,23 +101,23 @@ cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     folder = _folder(out)
     screen = _console() if console is None else console
-    store = Store(folder, f"{name}-{count}-seed{seed}")
+    store = ResultFiles(folder, f"{name}-{count}-seed{seed}")
     parts = experiment.parts(count, seed)
     data: dict[str, xr.Dataset] = {}
     started = time.perf_counter()
     try:
         for i, part in enumerate(parts, start=1):
-            found = store.load(part.name)
+            runs = store.load(part.name)
             before = time.perf_counter()
-            if found is None:
-                found = part.run()
-                store.save(part.name, found)
+            if runs is None:
+                runs = part.run()
+                store.save(part.name, runs)
             spent = time.perf_counter() - before
-            data[part.name] = found
+            data[part.name] = runs
             screen.print(f"{name} {i}/{len(parts)}: {part.name}, {spent:.1f} s", highlight=False)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"{len(data)} of {len(parts)} configurations are kept in {store.unfinished}; the same "
+            f"{len(data)} of {len(parts)} configurations are kept in {store.pending}; the same "
             f"command with the same arguments continues there."
         ) from None
     seconds = time.perf_counter() - started

@@ -87,13 +87,13 @@ def resample(
 ) -> FloatArray:
     """(DRAWS, c) means, or medians, of the columns of resamples of `size` rows."""
     rng = np.random.default_rng(seed)
-    found = np.empty((DRAWS, values.shape[1]))
+    averages = np.empty((DRAWS, values.shape[1]))
     block = max(1, (1 << 18) // size)
     for b in range(0, DRAWS, block):
         last = min(b + block, DRAWS)
         rows = values[rng.integers(0, len(values), (last - b, size))]
-        found[b:last] = average(rows, axis=1)
-    return found
+        averages[b:last] = average(rows, axis=1)
+    return averages
 
 
 def compare(
