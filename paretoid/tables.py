@@ -18,7 +18,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -83,6 +83,14 @@ def read_bundled(file: str) -> CsvTable:
     """
     text = (files("paretoid") / "data" / file).read_text(encoding="utf-8")
     return parse_table(text, file)
+
+
+def write_csv(
+    path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]], *, new: bool = False
+) -> None:
+    """Heads and rows as a CSV file that `read_table` reads; `new` refuses one that exists."""
+    with path.open("x" if new else "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([heads, *rows])
 
 
 def read_bytes(path: str | Path) -> bytes:

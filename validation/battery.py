@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import reduce
-from importlib.metadata import PackageNotFoundError, version
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from paretoid import __version__, theory
+from paretoid import theory
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.instances import load_instance
@@ -28,6 +26,7 @@ from paretoid.validation.delta_correct import delta_correctness, engine
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.pathwise import check_path, engine_path, watched_goals
 from paretoid.validation.radius_coverage import coverage
+from paretoid.versions import versions
 
 #: A correct engine fails the whole battery with at most this probability per statistical test.
 FALSE_ALARM = 1e-6
@@ -73,7 +72,7 @@ def certify(
         "battery": battery,
         "seed": seed,
         "false_alarm": FALSE_ALARM,
-        "versions": _versions(),
+        "versions": versions("numpy", "scipy", "numba", "xarray"),
     }
     parts: dict[str, Callable[[], Any]] = {
         "pathwise": lambda: _pathwise(size, seed, regressions),
@@ -88,16 +87,6 @@ def certify(
             progress(f"{position}/{len(parts)}: {name.replace('_', ' ')}")
         certificate[name] = part()
     return {"holds": not regressions, "regressions": regressions, **certificate}
-
-
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version(), "paretoid": __version__}
-    for name in ("numpy", "scipy", "numba", "xarray"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "missing"
-    return versions
 
 
 def random_problem(rng: np.random.Generator) -> dict[str, Any]:

@@ -7,7 +7,6 @@ wide for the terminal, every row becomes a short list.
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from paretoid import text
+from paretoid.tables import write_csv
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -169,8 +169,4 @@ def write(
     elif suffix == ".nc" and dataset is not None:
         dataset().to_netcdf(out, engine="h5netcdf")
     else:
-        heads, cells = rows()
-        with out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(heads)
-            writer.writerows(cells)
+        write_csv(out, *rows())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,19 @@ def quiet() -> Iterator[None]:
         warnings.simplefilter("ignore", DeprecationWarning)  # fork() under threads, Python 3.12
         warnings.filterwarnings("ignore", message="Numba will use object mode")
         yield
+
+
+@contextmanager
+def quiet_sampler() -> Iterator[None]:
+    """`quiet`, and PyMC's log too: what matters of it comes back as diagnostics."""
+    logger = logging.getLogger("pymc")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with quiet():
+            yield
+    finally:
+        logger.setLevel(level)
 
 
 def import_arviz() -> Any:

@@ -12,7 +12,6 @@ which is exact for Gaussian outcomes: mean and variance of a sample are independ
 from __future__ import annotations
 
 import importlib.util
-import logging
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.estimation.compat import annotate, group, import_pymc, quiet
+from paretoid.estimation.compat import annotate, group, import_pymc, quiet, quiet_sampler
 from paretoid.estimation.diagnostics import diagnose
 from paretoid.estimation.summary import TrialSummary
 from paretoid.intervals import t_quantile
@@ -294,25 +293,18 @@ def fit(
     pm = import_pymc()
     cores = min(2, os.cpu_count() or 1, chains) if cores is None else cores
     check_count(cores, name="cores", why="somebody has to do the work.")
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    extra: dict[str, Any] = {}
     nutpie = importlib.util.find_spec("nutpie") is not None
-    logger.setLevel(logging.ERROR)
-    try:
-        with quiet(), model, _Bar(progress and not nutpie, chains * (draws + tune)) as advance:
-            if nutpie:
-                extra["nuts_sampler"] = "nutpie"
-            else:
-                extra |= {"callback": advance, "init": "adapt_diag"}
-                extra["initvals"] = _starts(trial, model, chains, seed)
-            result = pm.sample(
-                draws, tune=tune, chains=chains, cores=cores, random_seed=seed,
-                target_accept=target_accept, progressbar=False,
-                compute_convergence_checks=False, **extra,
-            )  # fmt: skip
-    finally:
-        logger.setLevel(level)
+    shown = progress and not nutpie
+    with quiet_sampler(), model, _Bar(shown, chains * (draws + tune)) as advance:
+        extra: dict[str, Any] = {"nuts_sampler": "nutpie"}
+        if not nutpie:
+            starts = _starts(trial, model, chains, seed)
+            extra = {"callback": advance, "init": "adapt_diag", "initvals": starts}
+        result = pm.sample(
+            draws, tune=tune, chains=chains, cores=cores, random_seed=seed,
+            target_accept=target_accept, progressbar=False, compute_convergence_checks=False,
+            **extra,
+        )  # fmt: skip
     problems = diagnose(result).problems(chains)
     if problems and not accept_problems:
         raise FitError(
@@ -423,15 +415,9 @@ def posterior_check(fit: Any, *, seed: int = 1) -> xr.Dataset:
     """
     trial = trial_of(fit)
     pm = import_pymc()
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
     variances = group(fit, "posterior").attrs["paretoid_variances"]
-    try:
-        with quiet(), build_model(trial, variances) as model:
-            drawn = pm.sample_posterior_predictive(fit, random_seed=seed, progressbar=False)
-    finally:
-        logger.setLevel(level)
+    with quiet_sampler(), build_model(trial, variances) as model:
+        drawn = pm.sample_posterior_predictive(fit, random_seed=seed, progressbar=False)
     return _check(trial, model, group(drawn, "posterior_predictive"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import numpy as np
 from paretoid.explorer.design import COLUMNS
 from paretoid.explorer.explorer import Allocation, Explorer
 from paretoid.explorer.outcomes import known
-from paretoid.tables import read_table, refuse
+from paretoid.tables import read_table, refuse, write_csv
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -122,12 +121,7 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
     else:
         head = [*COLUMNS, *explorer.design.objectives]
         body = [list(row.values()) for row in allocations(explorer)]
-
-    def lines() -> None:
-        with target.open("x", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([head, *body])
-
-    _write(target, lines)
+    _write(target, lambda: write_csv(target, head, body, new=True))
     return len(body)
 
 

@@ -19,7 +19,6 @@ A TOML file says all of it::
 
 from __future__ import annotations
 
-import csv
 import json
 import tomllib
 from collections.abc import Iterable
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
-from paretoid.tables import read_bytes, read_table, refuse
+from paretoid.tables import read_bytes, read_table, refuse, write_csv
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 
@@ -157,11 +156,8 @@ def write_instance(bandit: Bandit, path: str | Path) -> None:
         )
     file = Path(path)
     if file.suffix.lower() == ".csv":
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["arm", *bandit.objectives])
-            rows = zip(bandit.arms, bandit.means.tolist(), strict=True)
-            writer.writerows([arm, *map(repr, row)] for arm, row in rows)
+        rows = zip(bandit.arms, bandit.means.tolist(), strict=True)
+        write_csv(file, ["arm", *bandit.objectives], [[arm, *row] for arm, row in rows])
         return
     if file.suffix.lower() != ".toml":
         raise ValueError(f"{path} must end in .csv or .toml: that says how to write it.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paretoid.report import methods
-from paretoid.report.page import Block, TextBlock, settings, versions
+from paretoid.report.page import Block, TextBlock, settings, versions_table
 
 if TYPE_CHECKING:
     from paretoid.report.stored import StoredCampaign
@@ -104,7 +104,7 @@ campaign.run("another directory")"""
     if stored.versions:
         told = [(str(name), value) for name, value in stored.versions.items()]
         blocks.append(settings("Versions that ran the simulations", told))
-    blocks.append(versions())
+    blocks.append(versions_table())
     return blocks
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.estimation.compat import convergence, group
+from paretoid.estimation.compat import group
+from paretoid.estimation.diagnostics import diagnose
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
 from paretoid.intervals import credible_interval
@@ -117,11 +118,7 @@ def _model(posterior: xr.Dataset, trial: TrialSummary) -> str:
 
 
 def _sampling(fit: Any, posterior: xr.Dataset) -> str:
-    random = [name for name in posterior.data_vars if float(posterior[name].std()) > 0]
-    r_hat, ess = convergence(posterior[random])
-    worst = max(float(np.nanmax(r_hat[name].values)) for name in r_hat.data_vars)
-    least = min(float(np.nanmin(ess[name].values)) for name in ess.data_vars)
-    said = posterior.attrs
+    said, fared = posterior.attrs, diagnose(fit)
     how = "after tuning"
     if "paretoid_seed" in said:
         how = (
@@ -129,9 +126,9 @@ def _sampling(fit: Any, posterior: xr.Dataset) -> str:
             f"{float(said['paretoid_target_accept']):g}, seed {said['paretoid_seed']}, sampler "
             f"{said['paretoid_sampler']}"
         )
-    diverging = int(group(fit, "sample_stats")["diverging"].sum())
     return (
         f"Computation: Hamiltonian Monte Carlo (NUTS, PyMC), {posterior.sizes['chain']} chains of "
-        f"{posterior.sizes['draw']:,} draws {how}; largest split R-hat {worst:.4f}, "
-        f"smallest bulk effective sample size {least:,.0f}, {diverging} divergent transitions."
+        f"{posterior.sizes['draw']:,} draws {how}; largest split R-hat "
+        f"{fared.r_hat:.4f}, smallest bulk effective sample size {fared.ess:,.0f}, "
+        f"{fared.divergences} divergent transitions."
     )

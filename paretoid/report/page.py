@@ -8,15 +8,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from paretoid import text
 from paretoid.report.figures import SvgPicture
+from paretoid.versions import versions
 
 
 @dataclass(frozen=True)
@@ -161,19 +163,10 @@ def settings(caption: str, pairs: Sequence[tuple[str, Any]]) -> TableBlock:
     return TableBlock(caption, ["setting", "value"], [[Cell(a), Cell(str(b))] for a, b in pairs])
 
 
-def versions() -> TableBlock:
-    """What the numbers were computed with."""
-    import platform
-
-    names = ["paretoid", "numpy", "scipy", "numba", "xarray", "pymc", "pytensor", "arviz"]
-    installed = []
-    for name in [*names, "nutpie", "matplotlib"]:
-        try:
-            installed.append((name, metadata.version(name)))
-        except metadata.PackageNotFoundError:
-            continue
-    machine = f"{platform.system()} {platform.machine()}"
-    return settings(
-        "Versions that wrote this report", [("Python", platform.python_version()), *installed,
-                                            ("platform", machine)]
-    )  # fmt: skip
+def versions_table() -> TableBlock:
+    """What wrote the report: versions and platform."""
+    told = versions("numpy", "scipy", "numba", "xarray", "pymc", "pytensor", "arviz", "nutpie",
+                    "matplotlib")  # fmt: skip
+    rows = [("Python" if name == "python" else name, number) for name, number in told.items()]
+    machine = ("platform", f"{platform.system()} {platform.machine()}")
+    return settings("Versions that wrote this report", [*(row for row in rows if row[1]), machine])

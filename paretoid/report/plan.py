@@ -38,7 +38,7 @@ from paretoid.report.page import (
     render,
     samples,
     settings,
-    versions,
+    versions_table,
 )
 from paretoid.summaries import Summary, summary_of
 from paretoid.text import at_most, chosen, count, counted, interval, shares
@@ -300,7 +300,7 @@ def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) ->
         ("priors", posterior.attrs["paretoid_priors"]),
         ("source of the data", trial.provenance or trial.citation or "the user's table"),
     ]))  # fmt: skip
-    blocks.append(versions())
+    blocks.append(versions_table())
     return blocks
 
 

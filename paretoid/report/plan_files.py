@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from paretoid.estimation.model import trial_of
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
+from paretoid.tables import write_csv
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,8 +51,7 @@ def write_plan(
     note = " ".join(trial_of(fit).assumptions)
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
-        with (out / name).open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([[*heads, "assumptions"], *([*row, note] for row in body)])
+        write_csv(out / name, [*heads, "assumptions"], [[*row, note] for row in body])
         written.append(name)
     panels: dict[str, Any] = {
         "forest": plots.forest(fit)[0],

@@ -14,7 +14,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import platform
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +30,7 @@ from paretoid.runs.reading import open_part
 from paretoid.runs.results import VARIABLES, Arrays
 from paretoid.runs.tiles import Tile
 from paretoid.text import short
+from paretoid.versions import versions
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -134,7 +134,7 @@ class Store:
             "format": FORMAT,
             "campaign": asked,
             "replications": self.campaign.replications,
-            "versions": versions(),
+            "versions": versions("numpy", "numba", "xarray"),
             "kernels": kernel_digest(),
         }
         if path.exists():
@@ -237,16 +237,6 @@ class Store:
                 f"go on",
             ) from error
         return path
-
-
-def versions() -> dict[str, str]:
-    """The versions of Python, paretoid and the libraries that compute the numbers."""
-    from importlib.metadata import version
-
-    from paretoid import __version__
-
-    others = {name: version(name) for name in ("numpy", "numba", "xarray")}
-    return {"paretoid": __version__, "python": platform.python_version(), **others}
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str]]:

@@ -25,7 +25,7 @@ from paretoid.validation.paper import (
     statistics,
 )
 from paretoid.validation.paper.elimination_variants import PAIRS, eliminate, level
-from paretoid.validation.paper.report import show, write_csv
+from paretoid.validation.paper.report import show, write_rows
 from paretoid.validation.paper.store import Part, ResultFiles
 
 
@@ -251,7 +251,7 @@ def test_the_table_hides_rows_that_are_only_for_the_file(tmp_path):
     shown = show([line, hidden], "t")
     assert "here" in shown
     assert "there" not in shown
-    text = write_csv([line, hidden], tmp_path / "t.csv").read_text()
+    text = write_rows([line, hidden], tmp_path / "t.csv").read_text()
     assert "there" in text
 
 

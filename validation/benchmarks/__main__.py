@@ -13,7 +13,6 @@ import argparse
 import os
 import platform
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -21,18 +20,16 @@ import numpy as np
 from paretoid.plots.style import DARK, LIGHT, grid, log_axis, new_figure
 from paretoid.text import markdown
 from paretoid.validation.benchmarks import campaign, engine, scaling
+from paretoid.versions import versions
 
 Points = list[tuple[int, float]]
 
 
 def machine() -> str:
     """One line: processor, cores, versions."""
-    names = ("numpy", "numba", "xarray", "dask")
-    with_versions = ", ".join(f"{name} {version(name)}" for name in names)
-    return (
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"{with_versions}"
-    )
+    told = versions("numpy", "numba", "xarray", "dask")
+    listed = ", ".join(f"{name} {number}" for name, number in told.items())
+    return f"{platform.machine()}, {os.cpu_count()} cores, {listed}"
 
 
 def draw(

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 
 from paretoid import text
+from paretoid.tables import write_csv
 from paretoid.validation.paper.statistics import Row
 
 
-def write_csv(rows: Sequence[Row], path: Path) -> Path:
-    """Every row, every column, full precision."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [f.name for f in fields(Row) if f.name != "shown"])
-        writer.writeheader()
-        for line in rows:
-            record = asdict(line)
-            record.pop("shown")
-            writer.writerow({k: "" if v is None else v for k, v in record.items()})
+def write_rows(rows: Sequence[Row], path: Path) -> Path:
+    """Every row, every column but `shown`, full precision; what does not apply stays empty."""
+    heads = [field.name for field in fields(Row) if field.name != "shown"]
+    write_csv(path, heads, [[getattr(line, name) for name in heads] for line in rows])
     return path
 
 

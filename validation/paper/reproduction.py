@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paretoid import __version__
 from paretoid.text import meant
 from paretoid.theory.checks import check_count
-from paretoid.validation.paper.report import write_csv
+from paretoid.validation.paper.report import write_rows
 from paretoid.validation.paper.statistics import Row
 from paretoid.validation.paper.store import ResultFiles
 
@@ -130,7 +130,7 @@ cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     }
     netcdf = store.finish(data, about)
     rows = experiment.rows(data, seed)
-    csv = write_csv(rows, folder / f"{store.stem}.csv")
+    csv = write_rows(rows, folder / f"{store.stem}.csv")
     picture = experiment.draw(data, rows, folder / f"{store.stem}.png")
     screen.print(f"Raw results {netcdf}, table {csv}, picture {picture}.", soft_wrap=True)
     return Reproduction(name, rows, data, netcdf, csv, picture, count, seconds)
