@@ -177,13 +177,9 @@ def _main_table(stored: StoredCampaign) -> TableBlock:
     many = len(stored.cases) > 1
     limit = about["max_samples"]
     labels = methods.labels(stored.goals)
-    columns = [
-        key
-        for key in WORDS
-        if any(not math.isnan(getattr(limits, key)) for _, limits in stored.settings)
-    ]
+    columns = [name for name in WORDS if any(name in bounds for _, bounds in stored.settings)]
     rows = []
-    for summary, limits in stored.settings[:_ROWS]:
+    for summary, bounds in stored.settings[:_ROWS]:
         i, q, d, g = summary.at
         row = [
             Cell(stored.radius(q)),
@@ -192,12 +188,12 @@ def _main_table(stored: StoredCampaign) -> TableBlock:
             samples(*summary.median, limit=limit), percent(*summary.error),
             Cell(f"{summary.censored:,}", shares(*summary.late[1:]) if summary.censored else "",
                  summary.censored),
-            *(samples(getattr(limits, key)) for key in columns),
+            *(samples(float(bounds.get(name, math.nan))) for name in columns),
         ]  # fmt: skip
         rows.append([Cell(stored.labels[i]), *row] if many else row)
     heads = [*(["instance"] if many else []), "radius", "delta", "goal",
              "mean samples", "median samples", "wrong answers", "censored",
-             *(WORDS[key][0] for key in columns)]  # fmt: skip
+             *(WORDS[name][0] for name in columns)]  # fmt: skip
     left = len(stored.settings) - len(rows)
     note = (
         f"{left:,} further rows are left out; paretoid report --json prints all. " if left else ""
@@ -209,7 +205,7 @@ def _main_table(stored: StoredCampaign) -> TableBlock:
     )
     if columns:
         note += " Bounds are exact numbers, computed from the instance; a dash: no theorem speaks "
-        note += "about that setting. " + " ".join(WORDS[key][1] for key in columns)
+        note += "about that setting. " + " ".join(WORDS[name][1] for name in columns)
     size = stored.runs.sizes["replication"]
     return TableBlock(f"One row per setting, {size:,} runs each", heads, rows, note)
 

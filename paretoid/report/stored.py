@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.bounds import Problem
 from paretoid.goals import Goal
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
-from paretoid.report.limits import Bounds, Limits
+from paretoid.report.limits import limits
 from paretoid.runs.files import read_manifest
 from paretoid.runs.reading import open_campaign
 from paretoid.summaries import Summary, summaries
+from paretoid.theory.bound import Bound
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
 
@@ -40,7 +42,7 @@ class StoredCampaign:
     radii: list[Radius | None]
     cases: list[dict[str, Any]]
     sign: FloatArray
-    settings: list[tuple[Summary, Limits]]
+    settings: list[tuple[Summary, dict[str, Bound]]]
 
     def oriented(self, i: int) -> FloatArray:
         """(K, D) means of an instance, larger is better."""
@@ -86,28 +88,37 @@ def read_store(directory: str | Path) -> StoredCampaign:
         {**case, "means": np.array(case["means"]), "scale": np.array(case["scale"])}
         for case in about["instances"]
     ]
-    bounds = Bounds(cases, sign, about["rule"], radii, about["deltas"], known)
-    settings = [(summary, bounds.of(summary.at)) for summary in summaries(runs)]
+    problems = [_problem(case, sign) for case in cases]
+    settings = []
+    for summary in summaries(runs):
+        i, q, d, g = summary.at
+        bounds = limits(problems, i, known[g], about["deltas"][d], radii[q], about["rule"])
+        settings.append((summary, bounds))
     versions = manifest.get("versions", {})
     return StoredCampaign(
         Path(directory), runs, about, versions, known, radii, cases, sign, settings
     )
 
 
+def _problem(case: dict[str, Any], sign: FloatArray) -> Problem:
+    gaussian = case["kind"] == "GaussianBandit" and "covariance" not in case
+    return Problem(case["means"] * sign, case["scale"], case["scale"], gaussian)
+
+
 def as_dict(stored: StoredCampaign) -> dict[str, Any]:
     """The numbers of the report for machines."""
     about = stored.about
     rows = []
-    for summary, limits in stored.settings:
+    for summary, bounds in stored.settings:
         i, q, d, g = summary.at
         rows.append({
             "instance": stored.labels[i], "radius": about["radii"][q],
             "guarantee": about["guarantees"][q], "delta": about["deltas"][d],
             "goal": about["labels"][g], "runs": summary.runs, "censored": summary.censored,
             "wrong": summary.wrong, "mean_samples": summary.mean, "median_samples": summary.median,
-            "error_rate": summary.error, "sharp_bound": limits.sharp,
-            "theorem_1": limits.theorem_1, "mean_bound": limits.mean,
-            "least_mean": limits.least,
+            "error_rate": summary.error, "sharp_bound": bounds.get("sharp_bound"),
+            "theorem_1": bounds.get("theorem_1"), "mean_bound": bounds.get("expected_lucb1"),
+            "least_mean": bounds.get("characteristic"),
             "returned": dict(zip(about["arms"], summary.returned.tolist(), strict=True)),
             "mean_pulls": dict(zip(about["arms"], summary.pulls.tolist(), strict=True)),
         })  # fmt: skip
