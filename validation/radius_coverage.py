@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.intervals import share_upper_bound
 from paretoid.theory.calibration import claim_counts
 from paretoid.theory.checks import (
     BoolArray,
@@ -39,7 +40,6 @@ from paretoid.theory.checks import (
 from paretoid.theory.dominance import margins, pareto_set
 from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius, RoleTerms, UnknownScale
 from paretoid.theory.units import as_scale
-from paretoid.validation.evidence import clopper_pearson_upper_bound
 
 RULES = ("alternate", "lopsided", "doubling", "freeze", "chase", "push")
 OUTCOMES = ("gaussian", "bernoulli")
@@ -80,7 +80,7 @@ class Coverage:
     @property
     def upper(self) -> float:
         """Clopper-Pearson bound, 95%, on the failure probability of the worst rule."""
-        return clopper_pearson_upper_bound(self.replications, max(self.failures))
+        return share_upper_bound(max(self.failures), self.replications)
 
     @property
     def worst_intervals(self) -> float:
@@ -92,7 +92,7 @@ class Coverage:
         return self.p_value * len(self.rules) > false_alarm
 
     def summary(self) -> str:
-        """One sentence."""
+        """What was found, in one sentence."""
         rule = self.rules[int(np.argmax(self.failures))]
         return (
             f"{self.radius} ({self.guarantee}), K={self.K}, D={self.D}: {self.event} failed in "

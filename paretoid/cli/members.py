@@ -39,30 +39,30 @@ def make(text: str, what: str, option: str, given: Mapping[str, Any] | None = No
 def goals(
     named: list[str] | None, k: list[int] | None, eps1: str, eps2: list[str] | None
 ) -> list[Goal]:
-    """--goal, or else the whole Pareto set; then one for every --k and --eps2."""
+    """The goals asked for: --goal or the whole Pareto set, then one for every --k and --eps2."""
     slack = numbers(eps1, "--eps1")
-    found: list[Goal] = [
-        make(text, "goal", "--goal", {"eps1": slack}) for text in named or ["ParetoSet"]
+    asked: list[Goal] = [
+        make(name, "goal", "--goal", {"eps1": slack}) for name in named or ["ParetoSet"]
     ]
-    found += [AtMost(each, slack) for each in k or []]
-    found += [Cover(slack, numbers(each, "--eps2")) for each in eps2 or []]
-    return found
+    asked += [AtMost(size, slack) for size in k or []]
+    asked += [Cover(slack, numbers(slack2, "--eps2")) for slack2 in eps2 or []]
+    return asked
 
 
 def radius(text: str) -> Radius:
-    """--radius."""
+    """The radius that the option --radius names."""
     made: Radius = make(text, "radius", "--radius")
     return made
 
 
 def rule(text: str) -> Rule:
-    """--rule."""
+    """The rule that the option --rule names."""
     made: Rule = make(text, "rule", "--rule")
     return made
 
 
 def instance(name: str, kind: str | None, scale: str | None, minimize: str | None) -> Bandit:
-    """INSTANCE with --kind, --scale and --minimize."""
+    """The bandit that INSTANCE names, with what --kind, --scale and --minimize say about it."""
     from paretoid.instances import load_instance
 
     return load_instance(name, kind=kind, scale=numbers(scale, "--scale"), minimize=words(minimize))

@@ -79,7 +79,7 @@ def plan(
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
         given = (arms, endpoints, minimize, scale, assumed_n)
-        if any(each is not None for each in given) or level != 0.95 or variances != "partial":
+        if any(option is not None for option in given) or level != 0.95 or variances != "partial":
             raise ValueError(
                 f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
                 f"--assumed-n and --variances come too late: they belong to `paretoid fit`."
@@ -92,8 +92,9 @@ def plan(
 
     import paretoid as pt
     from paretoid import estimation
-    from paretoid.cli.command_line import typed
-    from paretoid.estimation import report
+    from paretoid.cli.command_line import command_as_typed
+    from paretoid.report import write_plan
+    from paretoid.report.plan_text import as_dict, as_text
     from paretoid.theory.checks import check_count, check_delta
 
     size = len(summary.arms)
@@ -124,14 +125,12 @@ def plan(
     )  # fmt: skip
     shares = estimation.pareto_probability(fitted, slack, fold=fold)
     if out is not None:
-        written = report.write_all(
-            fitted, shares, planned, out, command=typed(context), eps1=slack, fold=fold
-        )
+        written = write_plan(fitted, shares, planned, out, command=command_as_typed(context))
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:
-        say_json(report.as_dict(fitted, shares, planned))
+        say_json(as_dict(fitted, shares, planned))
     else:
-        say(report.as_text(fitted, shares, planned, width()))
+        say(as_text(fitted, shares, planned, width()))
 
 
 def _load(path: str) -> tuple[Any, TrialSummary]:

@@ -12,7 +12,6 @@ which is exact for Gaussian outcomes: mean and variance of a sample are independ
 from __future__ import annotations
 
 import importlib.util
-import logging
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -20,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.estimation.compat import annotate, group, import_pymc, quiet
+from paretoid.estimation.compat import annotate, group, import_pymc, quiet, quiet_sampler
 from paretoid.estimation.diagnostics import diagnose
 from paretoid.estimation.summary import TrialSummary
+from paretoid.intervals import t_quantile
 from paretoid.theory.checks import FloatArray, check_choice, check_count
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _measured(
             if "log_sigma" in make
             else pm.Normal("log_sigma", typical[cells.free], 1.0, dims=dims)
         )
-        each = log_typical
+        log_sd = log_typical
         if variances == "partial":
             one = ("estimated_endpoint",)
             spread = (
@@ -152,10 +152,10 @@ def _measured(
                 else pm.LogNormal("spread", math.log(0.15), 0.7, dims=one)
             )
             deviation = pm.Normal("deviation", 0, 1, dims=("arm", "estimated_endpoint"))
-            each = log_typical + spread * deviation
+            log_sd = log_typical + spread * deviation
         place = np.zeros((len(cells.free), len(m)))  # estimated endpoints among all, by 0 and 1
         place[np.arange(len(cells.free)), cells.free] = 1.0
-        full = each if variances != "pooled" else each[None, :] + np.zeros((K, 1))
+        full = log_sd if variances != "pooled" else log_sd[None, :] + np.zeros((K, 1))
         # A product and a sum, not a matrix product: PyTensor warns where it finds no BLAS.
         spaced = (full[:, :, None] * place).sum(axis=1)
         log_sigma = full if len(cells.free) == len(m) else spaced
@@ -293,25 +293,18 @@ def fit(
     pm = import_pymc()
     cores = min(2, os.cpu_count() or 1, chains) if cores is None else cores
     check_count(cores, name="cores", why="somebody has to do the work.")
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    extra: dict[str, Any] = {}
     nutpie = importlib.util.find_spec("nutpie") is not None
-    logger.setLevel(logging.ERROR)
-    try:
-        with quiet(), model, _Bar(progress and not nutpie, chains * (draws + tune)) as advance:
-            if nutpie:
-                extra["nuts_sampler"] = "nutpie"
-            else:
-                extra |= {"callback": advance, "init": "adapt_diag"}
-                extra["initvals"] = _starts(trial, model, chains, seed)
-            result = pm.sample(
-                draws, tune=tune, chains=chains, cores=cores, random_seed=seed,
-                target_accept=target_accept, progressbar=False,
-                compute_convergence_checks=False, **extra,
-            )  # fmt: skip
-    finally:
-        logger.setLevel(level)
+    shown = progress and not nutpie
+    with quiet_sampler(), model, _Bar(shown, chains * (draws + tune)) as advance:
+        extra: dict[str, Any] = {"nuts_sampler": "nutpie"}
+        if not nutpie:
+            starts = _starts(trial, model, chains, seed)
+            extra = {"callback": advance, "init": "adapt_diag", "initvals": starts}
+        result = pm.sample(
+            draws, tune=tune, chains=chains, cores=cores, random_seed=seed,
+            target_accept=target_accept, progressbar=False, compute_convergence_checks=False,
+            **extra,
+        )  # fmt: skip
     problems = diagnose(result).problems(chains)
     if problems and not accept_problems:
         raise FitError(
@@ -422,22 +415,15 @@ def posterior_check(fit: Any, *, seed: int = 1) -> xr.Dataset:
     """
     trial = trial_of(fit)
     pm = import_pymc()
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
     variances = group(fit, "posterior").attrs["paretoid_variances"]
-    try:
-        with quiet(), build_model(trial, variances) as model:
-            drawn = pm.sample_posterior_predictive(fit, random_seed=seed, progressbar=False)
-    finally:
-        logger.setLevel(level)
+    with quiet_sampler(), build_model(trial, variances) as model:
+        drawn = pm.sample_posterior_predictive(fit, random_seed=seed, progressbar=False)
     return _check(trial, model, group(drawn, "posterior_predictive"))
 
 
 def _check(trial: TrialSummary, model: Any, drawn: xr.Dataset) -> xr.Dataset:
     """Replicated means and variances turned into replicated intervals, beside the published."""
     import xarray as xr
-    from scipy.stats import t
 
     cells = _Cells(trial)
     K, D = trial.mean.shape
@@ -451,7 +437,7 @@ def _check(trial: TrialSummary, model: Any, drawn: xr.Dataset) -> xr.Dataset:
         if len(cells.spread):
             n = trial.counts[:, m].ravel()[cells.spread]
             s2 = drawn["sample_variance"].values.reshape(S, -1)
-            half[:, cells.spread] = t.ppf((1 + trial.level) / 2, n - 1) * np.sqrt(s2 / n)
+            half[:, cells.spread] = t_quantile(n, trial.level) * np.sqrt(s2 / n)
         half = half.reshape(mean.shape)
         for side, value in enumerate((mean, mean - half, mean + half)):
             log = np.array([trial.scales[d] == "log-normal" for d in m])

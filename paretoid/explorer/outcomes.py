@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from paretoid.explorer.state import MISSING, WAITING, TrialState, count_binary
+from paretoid.text import meant
 
 #: under UnknownScale, this many outcomes of an objective that are all 0 or 1 are not Gaussian
 _BINARY = 10
@@ -163,6 +163,5 @@ def _as_number(state: TrialState, d: int, id: Any, value: Any) -> float | str:
 
 def _check_name(name: Any, names: tuple[str, ...], what: str) -> None:
     if name not in names:
-        near = get_close_matches(str(name), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = meant(str(name), names)
         raise ValueError(f"there is no {what} {name!r}{hint} There are: {', '.join(names)}.")

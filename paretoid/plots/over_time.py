@@ -12,13 +12,14 @@ from paretoid.explorer import Status
 from paretoid.loop import lens_of
 from paretoid.plots import style
 from paretoid.runs.trace import Run
+from paretoid.text import objective
 from paretoid.theory.checks import FloatArray
 from paretoid.view import Samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: arms compared with where nobody says which
+#: how many arms `intervals` compares with where `against` is not given
 _FEW = 4
 #: times at which a run's intervals are computed
 _TIMES = 240
@@ -99,7 +100,7 @@ def intervals(
                 grid[row, column].set_title(title, fontsize="small")
             if row == len(rows) - 1:
                 grid[row, column].set_xlabel(time or "samples")
-        said = style.objective_label(f"difference in {whole[d]}", bool(sign[d] < 0))
+        said = objective(f"difference in {whole[d]}", bool(sign[d] < 0))
         grid[row, 0].set_ylabel(style.wrap(said, 26))
     style.legend_above(grid)
     grid[0, 0].get_figure(root=True).align_ylabels(grid[:, 0])
@@ -151,7 +152,7 @@ def trace(run: Run, times: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]
     )
     off = outcome - centre[run.arm]  # squares of small numbers: no digits are lost
     counts, sums, squares = np.zeros(K), np.zeros((K, D)), np.zeros((K, D))
-    tables, before = [], 0
+    bounds, before = [], 0
     for now in times:
         arms = run.arm[before:now]
         np.add.at(counts, arms, 1.0)
@@ -162,10 +163,10 @@ def trace(run: Run, times: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]
         ss = squares - sums**2 / counts[:, None]
         view = lens.view(Samples(np.repeat(counts[:, None], D, axis=1), means, ss), now)
         less = bandit.sign < 0
-        tables.append(
+        bounds.append(
             (np.where(less, -view.upper, view.lower), np.where(less, -view.lower, view.upper))
         )
-    return tables
+    return bounds
 
 
 def _of_run(run: Run, i: int, others: list[int]) -> Closing:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal
+from paretoid.text import margin
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 
 PARETO = (
@@ -32,8 +32,8 @@ INTERVALS = (
 )
 
 
-def asked(goal: Goal, margin: str = "") -> str:
-    """A goal in words; `margin` names its eps1 where it has a better name than numbers.
+def asked(goal: Goal, name: str = "") -> str:
+    """A goal in words; `name` is what its margin is called where numbers would say less.
 
     >>> from paretoid import AtMost, ParetoSet
     >>> asked(ParetoSet())
@@ -44,7 +44,7 @@ def asked(goal: Goal, margin: str = "") -> str:
     'any 2 arms within a 1.5-fold margin of optimal, or all optimal ones if they are fewer'
     """
     exact = not np.any(goal.eps1)
-    near = f"within {margin or _margin(goal.eps1)} of optimal"
+    near = f"within {name or margin(goal.eps1)} of optimal"
     if isinstance(goal, AtMost):
         if goal.k == 1:
             return "one Pareto-optimal arm" if exact else f"one arm {near}"
@@ -52,7 +52,7 @@ def asked(goal: Goal, margin: str = "") -> str:
         return f"{arms}, or all optimal ones if they are fewer"
     if isinstance(goal, Cover):
         arms = "Pareto-optimal arms" if exact else f"arms {near}"
-        reach = margin or _margin(goal.eps2)
+        reach = name or margin(goal.eps2)
         return f"{arms} such that every optimal arm left out is within {reach} of one of them"
     return "all Pareto-optimal arms" + ("" if exact else f", and none that is not {near}")
 
@@ -66,13 +66,13 @@ def labels(goals: Sequence[Goal]) -> list[str]:
     >>> labels([ParetoSet(), ParetoSet(0.1)])
     ['ParetoSet(eps1=0)', 'ParetoSet(eps1=0.1)']
     """
-    found = []
+    short = []
     for goal in goals:
         if isinstance(goal, AtMost):
-            found.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
+            short.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
         else:
-            found.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
-    return found if len(set(found)) == len(found) else [str(goal) for goal in goals]
+            short.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
+    return short if len(set(short)) == len(short) else [str(goal) for goal in goals]
 
 
 def radius_label(radius: Radius | None, text: str) -> str:
@@ -89,19 +89,12 @@ def radius_label(radius: Radius | None, text: str) -> str:
     if radius is None or not is_dataclass(radius):
         return text
     said = [type(radius).__name__]
-    for each in fields(radius):
-        value = getattr(radius, each.name)
-        if value != each.default:
-            said.append(f"{each.name}={value:.4g}" if isinstance(value, float) else
-                        f"{each.name}={value}")  # fmt: skip
+    for field in fields(radius):
+        value = getattr(radius, field.name)
+        if value != field.default:
+            said.append(f"{field.name}={value:.4g}" if isinstance(value, float) else
+                        f"{field.name}={value}")  # fmt: skip
     return ", ".join(said)
-
-
-def _margin(eps: Any) -> str:
-    values = sorted(set(np.atleast_1d(eps).tolist()))
-    if len(values) == 1:
-        return f"{values[0]:g}"
-    return "(" + ", ".join(f"{each:g}" for each in np.atleast_1d(eps)) + ")"
 
 
 def intervals_of(radius: Radius | None, text: str) -> str:

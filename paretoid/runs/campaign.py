@@ -25,6 +25,7 @@ from paretoid.runs.progress import Progress, tell
 from paretoid.runs.results import Memory, tile_arrays
 from paretoid.runs.setting import Setting, as_bandits, check_setting, streams_of
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
+from paretoid.text import counted
 from paretoid.theory.checks import FloatArray, check_count
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import Radius
@@ -126,10 +127,8 @@ class Campaign:
             "instance": len(self.bandits), "goal": len(self.goals), "radius": len(self.radii),
             "delta": len(self.deltas), "replication": self.replications,
         }  # fmt: skip
-        plural = {"radius": "radii"}
-        words = [
-            f"{n:,} {name if n == 1 else plural.get(name, name + 's')}" for name, n in sizes.items()
-        ]
+        plurals = {"radius": "radii"}
+        words = [counted(n, name, plurals.get(name, "")) for name, n in sizes.items()]
         return f"Campaign({' x '.join(words)})"
 
     def key(self, instance: int, replication: int) -> tuple[int, ...]:
@@ -335,9 +334,9 @@ class Campaign:
         lines = [f"  {where}: {type(error).__name__}: {error}" for where, error in listed[:5]]
         if len(listed) > 5:
             lines.append(f"  and {len(listed) - 5} more")
-        what = "1 chunk failed" if len(listed) == 1 else f"{len(listed)} chunks failed"
+        what = counted(len(listed), "chunk")
         return CampaignError(
-            "\n".join([f"{what}, all others are finished:", *lines, sink.how_to]),
+            "\n".join([f"{what} failed, all others are finished:", *lines, sink.how_to]),
             listed,
             sink.dataset(partial=True),
         )
@@ -372,20 +371,20 @@ class Campaign:
 
 def _describe(bandit: Bandit) -> dict[str, Any]:
     """A bandit in plain types; all that its outcomes are drawn from by a digest."""
-    found: dict[str, Any] = {
+    said: dict[str, Any] = {
         "kind": registry.kind_of(bandit),
         "means": bandit.means.tolist(),
         "scale": bandit.scale.tolist(),
     }
     covariance = getattr(bandit, "covariance", None)
     if covariance is not None:
-        found["covariance"] = covariance.tolist()
+        said["covariance"] = covariance.tolist()
     law = bandit.compiled_law
     if law is None:
         terms = registry.fingerprint(bandit)
     else:
         terms = b"".join(np.ascontiguousarray(term).tobytes() for term in law[1:])
-    return {**found, "drawn from": hashlib.sha256(terms).hexdigest()[:16]}
+    return {**said, "drawn from": hashlib.sha256(terms).hexdigest()[:16]}
 
 
 def _outcomes(bandits: Sequence[Bandit]) -> str:

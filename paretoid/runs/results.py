@@ -98,15 +98,15 @@ class Memory:
     how_to = "Without store= they are lost when this process ends; with one they are kept."
 
     def tiles(self) -> list[Tile]:
-        """What it holds."""
+        """The tiles whose results it holds."""
         return self.done
 
     def checkpoints(self) -> dict[Tile, Checkpoint]:
-        """None survive."""
+        """Returns an empty dictionary: without a store no checkpoint outlives its process."""
         return {}
 
     def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
-        """Nothing to keep: the task goes on in this process."""
+        """Does nothing: the task that paused goes on in this process, from what it holds."""
 
     def write(self, tile: Tile, arrays: Arrays) -> None:
         """Keep the results of a tile."""
@@ -122,11 +122,11 @@ class Memory:
         """Everything but dimensions `without`; with `partial` also what is `finished`."""
         about, replications = self.about, self.campaign.replications
         without = {*without, *(["instance"] if self.campaign.single else [])}
-        found = as_dataset(about, self.arrays, replications, without)
+        runs = as_dataset(about, self.arrays, replications, without)
         if partial:
             done = finished(about, self.done, replications)
-            found["finished"] = found.stopped.copy(data=done.reshape(found.stopped.shape))
-        return found
+            runs["finished"] = runs.stopped.copy(data=done.reshape(runs.stopped.shape))
+        return runs
 
 
 def finished(about: Mapping[str, Any], tiles: list[Tile], replications: int) -> BoolArray:
@@ -181,7 +181,7 @@ def as_dataset(
         variables[name] = (kept, values.squeeze(gone) if gone else values, *units)
     return xr.Dataset(
         variables,
-        coords={name: each for name, each in coords.items() if each[0] not in without},
+        coords={name: pair for name, pair in coords.items() if pair[0] not in without},
         attrs={
             "seed": about["seed"],
             "rule": about["rule"],

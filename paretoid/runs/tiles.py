@@ -67,8 +67,8 @@ class Tile:
     @classmethod
     def parse(cls, name: str) -> Tile | None:
         """The tile of that name; None if it is no such name."""
-        found = _NAME.fullmatch(name)
-        return cls(*map(int, found.groups())) if found else None
+        match = _NAME.fullmatch(name)
+        return cls(*map(int, match.groups())) if match else None
 
 
 @dataclass(frozen=True)

@@ -215,10 +215,10 @@ def test_simulate_tells_how_far_it_is_on_stderr(cli, doses):
 def test_a_budget_that_ran_out_is_no_error_and_no_answer(cli):
     words = ["simulate", "covboost", "--max-samples", "100", "-n", "4"]
     (found,) = quiet_json(cli, *words)["results"]
-    assert (found["unfinished"], found["wrong"], found["returned"]) == (4, 0, {})
+    assert (found["censored"], found["wrong"], found["returned"]) == (4, 0, {})
     text = cli(*words)[1]
     assert ">= 100 +- 0 on average" in text
-    assert "ran out in 4 of 4" in text
+    assert "censored 4 of 4" in text
 
 
 def test_a_store_is_continued_by_the_same_command(cli, doses):

@@ -86,11 +86,11 @@ def table(sizes: list[int], samples: FloatArray) -> str:
     """Mean samples and, in brackets, the paired ratio to the first size with its error."""
     lines = [f"{'n':>5}" + "".join(f"{goal!s:>32}" for goal in GOALS)]
     first = samples[0].mean(axis=0)
-    for size, each in zip(sizes, samples, strict=True):
-        error = (each - samples[0]).std(axis=0, ddof=1) / np.sqrt(each.shape[0]) / first
+    for size, runs in zip(sizes, samples, strict=True):
+        error = (runs - samples[0]).std(axis=0, ddof=1) / np.sqrt(runs.shape[0]) / first
         cells = (
             f"{mean:,.0f} ({mean / base:.3f}, se {se:.3f})"
-            for mean, base, se in zip(each.mean(axis=0), first, error, strict=True)
+            for mean, base, se in zip(runs.mean(axis=0), first, error, strict=True)
         )
         lines.append(f"{size:>5}" + "".join(f"{cell:>32}" for cell in cells))
     return "\n".join(lines)

@@ -78,15 +78,15 @@ def seconds_per_round(
 
 def hard_seeds(K: int, D: int, rounds: int, how_many: int) -> list[int]:
     """Instances on which the engine runs for all of `rounds`: short runs would time set-up."""
-    found = []
+    seeds = []
     for seed in range(10_000):
         bandit = pt.BernoulliBandit(np.random.default_rng(seed).random((K, D)))
         runs = pt.simulate(bandit, radius=RADIUS, seed=seed, max_samples=K + rounds)
         if not runs.stopped.item():
-            found.append(seed)
-        if len(found) == how_many:
+            seeds.append(seed)
+        if len(seeds) == how_many:
             break
-    return found
+    return seeds
 
 
 def compare_rounds(repeats: int) -> list[tuple[int, int, float, float, float]]:

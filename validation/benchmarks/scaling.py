@@ -89,12 +89,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Time of a round by arms and objectives.")
     parser.add_argument("--check", action="store_true", help="exit with 1 above the ceiling")
     options = parser.parse_args(arguments)
-    found = measure()
+    times = measure()
     for name, fixed in (("K", "D = 5"), ("D", "K = 100")):
-        for size, t in found[name]:
+        for size, t in times[name]:
             print(f"{name} = {size:<5} {fixed}: {t * 1e6:8.3f} us per round")
-        print(f"time grows as {name} to the power {exponent(found[name]):.2f}", flush=True)
-    return 1 if options.check and exponent(found["K"]) > EXPONENT_CEILING else 0
+        print(f"time grows as {name} to the power {exponent(times[name]):.2f}", flush=True)
+    return 1 if options.check and exponent(times["K"]) > EXPONENT_CEILING else 0
 
 
 if __name__ == "__main__":
