@@ -10,7 +10,6 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
@@ -223,9 +223,9 @@ def type_of(name: str, what: str) -> type[Any]:
             raise ValueError(f"{what} {name!r}: {rest!r} must be key=value.")
         return _imported(name, what)
     if _flat(name) not in flat:
-        near = get_close_matches(_flat(name), flat, n=1, cutoff=0.5)
-        hint = f" Did you mean {flat[near[0]]}?" if near else ""
-        raise ValueError(f"{what} {name!r} is unknown.{hint} There are: {', '.join(kinds)}.")
+        raise ValueError(
+            f"{what} {name!r} is unknown{meant(name, kinds)} There are: {', '.join(kinds)}."
+        )
     return kinds[flat[_flat(name)]]
 
 
@@ -237,10 +237,10 @@ def _check_arguments(kind: type[Any], given: Mapping[str, Any], what: str, shown
     allowed = {argument.name: argument for argument in fields(kind)}
     for key in given:
         if key not in allowed:
-            near = get_close_matches(key, allowed, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
             takes = ", ".join(allowed) or "nothing"
-            raise ValueError(f"{what} {shown!r}: no argument {key!r}.{hint} It takes {takes}.")
+            raise ValueError(
+                f"{what} {shown!r}: no argument {key!r}{meant(key, allowed)} It takes {takes}."
+            )
     for key, argument in allowed.items():
         required = argument.default is MISSING and argument.default_factory is MISSING
         if required and key not in given:

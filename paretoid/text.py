@@ -194,20 +194,28 @@ def margin(eps: Any) -> str:
 
 
 def goal_label(goal: str) -> str:
-    """A goal's name with equal margins said once and margins of 0 left out.
+    """A goal's name for people: six digits, equal margins said once, margins of 0 left out.
 
-    >>> goal_label("AtMost(k=2, eps1=(0.405465, 0.405465))"), goal_label("ParetoSet(eps1=0)")
+    >>> goal_label("AtMost(k=2, eps1=(0.40546510, 0.40546510))"), goal_label("ParetoSet(eps1=0)")
     ('AtMost(k=2, eps1=0.405465)', 'ParetoSet()')
     """
     head, _, rest = goal.partition("(")
     said = []
     for part in rest.removesuffix(")").replace(", eps", ";eps").split(";"):
         name, _, value = part.partition("=")
-        values = set(value.strip("()").split(", "))
-        one = values.pop() if len(values) == 1 else value
+        values = [_brief(number) for number in value.strip("(),").split(", ")]
+        one = values[0] if len(set(values)) == 1 else f"({', '.join(values)})"
         if not (name.startswith("eps") and one == "0"):
             said.append(f"{name}={one}")
     return f"{head}({', '.join(said)})"
+
+
+def _brief(number: str) -> str:
+    """A number to six digits; what is none stays."""
+    try:
+        return f"{float(number):g}"
+    except ValueError:
+        return number
 
 
 # --- tables ---------------------------------------------------------------------------------------

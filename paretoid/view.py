@@ -104,6 +104,10 @@ class View:
     (array([0., 1.]), 1, 0, True)
     >>> bool((view.lower[0, 1] < [1.0, -1.0]).all() and (view.upper[0, 1] > [1.0, -1.0]).all())
     True
+    >>> view.K, view.ready, view.Z1 > 0, view.Z2, view.in_units(1.0)
+    (2, True, True, inf, array([1. , 0.5]))
+    >>> view.with_standing(Standing.begin(2).after([0], {})).standing.active
+    (1,)
     """
 
     arms: tuple[str, ...]

@@ -212,8 +212,8 @@ MUTANTS = (
         ("sharp bound",),
         (
             Edit(
-                "paretoid.theory.sharp_bound", "sample_bound", "for drop in (False, True):",
-                "for drop in (False,):", ("paretoid.validation._replay",),
+                "paretoid.theory.sharp_bound", "_Widths.towards",
+                "both = (self.C_keep, self.C_drop)", "both = (self.C_keep,)",
             ),
         ),
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.setting import as_goals
+from paretoid.text import meant
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
@@ -238,6 +238,6 @@ def _are_names(value: Any) -> bool:
 def _check_keys(table: Mapping[str, Any], allowed: Sequence[str], what: str) -> None:
     for key in table:
         if key not in allowed:
-            near = get_close_matches(key, allowed, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise ValueError(f"{what} knows no {key!r}{hint} It takes {', '.join(allowed)}.")
+            raise ValueError(
+                f"{what} knows no {key!r}{meant(key, allowed)} It takes {', '.join(allowed)}."
+            )

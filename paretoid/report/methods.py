@@ -8,8 +8,16 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal
-from paretoid.text import margin
-from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.text import interval, margin
+from paretoid.theory.radii import (
+    KaufmannKoolen,
+    LUCB1Like,
+    Mixture,
+    MixtureRadius,
+    Radius,
+    UnknownScale,
+)
+from paretoid.theory.shares import Shares
 
 PARETO = (
     "An arm is Pareto-optimal if no other arm is strictly better in every objective at once, and "
@@ -83,6 +91,9 @@ def radius_label(radius: Radius | None, text: str) -> str:
     'Mixture'
     >>> radius_label(Mixture(rho=19.703327, union="none"), "")
     'Mixture, rho=19.7, union=none'
+    >>> from paretoid.theory import Shares
+    >>> radius_label(Mixture(rho=[5.0, 80.0], shares=Shares([0.2, 0.8])), "")
+    'Mixture, rho by arm, 5 to 80, delta shared out by arm'
     >>> radius_label(None, "Mine(1)")
     'Mine(1)'
     """
@@ -91,9 +102,16 @@ def radius_label(radius: Radius | None, text: str) -> str:
     said = [type(radius).__name__]
     for field in fields(radius):
         value = getattr(radius, field.name)
-        if value != field.default:
-            said.append(f"{field.name}={value:.4g}" if isinstance(value, float) else
-                        f"{field.name}={value}")  # fmt: skip
+        implied = field.name == "sides" and getattr(radius, "union", "claims") != "claims"
+        if value == field.default or implied:
+            continue
+        if isinstance(value, Shares):
+            said.append("delta shared out by arm")
+        elif isinstance(value, tuple):
+            said.append(f"{field.name} by arm, {interval(min(value), max(value))}")
+        else:
+            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            said.append(f"{field.name}={shown}")
     return ", ".join(said)
 
 
@@ -101,16 +119,14 @@ def intervals_of(radius: Radius | None, text: str) -> str:
     """What a radius is, in words a reader of statistics knows; `text` names it."""
     if isinstance(radius, Mixture):
         kind = (
-            f"normal-mixture martingale bounds on two streams (prior precision {radius.rho:g} "
-            f"samples), valid at all sample sizes at once, for sub-Gaussian outcomes whose scale "
-            f"is known"
+            f"{_sided(radius)} normal-mixture martingale bounds on two streams ({_prior(radius)}), "
+            f"valid at all sample sizes at once, for sub-Gaussian outcomes whose scale is known"
         )
     elif isinstance(radius, UnknownScale):
         kind = (
-            f"normal-mixture martingale bounds on two streams (prior precision {radius.rho:g} "
-            f"samples) with time-uniform upper bounds on every variance, which take the share "
-            f"{radius.w:g} of delta; outcomes are Gaussian, variances are unknown and may differ "
-            f"between arms"
+            f"{_sided(radius)} normal-mixture martingale bounds on two streams ({_prior(radius)}) "
+            f"with time-uniform upper bounds on every variance, which take the share {radius.w:g} "
+            f"of delta; outcomes are Gaussian, variances are unknown and may differ between arms"
         )
     elif isinstance(radius, KaufmannKoolen):
         exact = "its exact calibration C^g" if radius.calibration == "exact" else "C^g(x) ~ x+log x"
@@ -118,7 +134,7 @@ def intervals_of(radius: Radius | None, text: str) -> str:
             f"the time-uniform deviation inequality of Kaufmann and Koolen (2021) with {exact}, "
             f"for sub-Gaussian outcomes whose scale is known"
         )
-    elif isinstance(radius, SingleArm):
+    elif isinstance(radius, LUCB1Like):
         kind = "one interval per arm, growing with the total sample size (LUCB1-like), for "
         kind += "sub-Gaussian outcomes whose scale is known"
     else:
@@ -129,6 +145,21 @@ def intervals_of(radius: Radius | None, text: str) -> str:
         "none": "no union bound",
     }[getattr(radius, "union", "pairs")]
     return f"Confidence intervals: {kind}; {union} ({text})."
+
+
+def _sided(radius: MixtureRadius) -> str:
+    return "one-sided" if radius.sides == "one" else "two-sided"
+
+
+def _prior(radius: MixtureRadius) -> str:
+    """Prior precisions and shares in words."""
+    rho = radius.rho
+    said = f"prior precision {rho:.3g} samples" if isinstance(rho, float) else (
+        f"prior precision by arm, {min(rho):.3g} to {max(rho):.3g} samples"
+    )  # fmt: skip
+    if radius.shares is not None and not radius.shares.is_uniform:
+        said += ", delta shared out unequally, as fixed before the data"
+    return said
 
 
 def guarantee(radius: Radius | None, proved: bool, delta: float) -> str:

@@ -188,7 +188,8 @@ def test_the_one_stream_radius_is_the_two_stream_radius_of_an_arm_never_sampled(
     # Without the other arm's terms, l and v are those of Mixture.
     counts = np.array([1.0, 10.0, 1e5])
     for one, two in zip(
-        ArmMixture(7.0).arm_terms(counts), theory.Mixture(7.0).arm_terms(counts, 5, 1, 0.1),
+        ArmMixture(7.0).arm_terms(counts),
+        theory.Mixture(7.0, sides="two").arm_terms(counts, 5, 1, 0.1),
         strict=True,
     ):  # fmt: skip
         assert (one == two).all()

@@ -360,8 +360,8 @@ def test_a_plan_starts_from_a_saved_fit(cli, saved, tmp_path, monkeypatch):
     found = quiet_json(cli, *words)
     assert found["arms"] == list(load_trial("comcov2").arms)
     assert list(found["goals"]) == [
-        "ParetoSet(eps1=(0.405465, 0.405465, 0.405465))",
-        "AtMost(k=2, eps1=(0.405465, 0.405465, 0.405465))",
+        "ParetoSet(eps1=(0.4054651081081644, 0.4054651081081644, 0.4054651081081644))",
+        "AtMost(k=2, eps1=(0.4054651081081644, 0.4054651081081644, 0.4054651081081644))",
     ]
     code, out, err = cli(*words, "--endpoints", "IgG")
     assert (code, out) == (2, "")

@@ -32,6 +32,8 @@ def clock():
 
 def explorer(**options):
     settings = {"scale": 1.0, "minimize": ["harm"], "author": "ann", "clock": clock}
+    if options.get("scale", 1.0) is not None:  # two-sided bounds: finite from one outcome on
+        settings["radius"] = pt.Mixture(sides="two")
     return pt.Explorer(ARMS, OBJECTIVES, **{**settings, **options})
 
 

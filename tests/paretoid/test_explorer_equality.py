@@ -182,7 +182,8 @@ def test_several_vector_slacks_are_counted_each():
     third = pt.Cover(eps2=(0.1, 0.5, 0.1))
     assert level(first, second, third, pt.Cover(eps2=0.1)) == 0.1 / 3  # D objectives are all
     assert level(first, second, radius=pt.Mixture(union="pairs")) == 0.1
-    wide = lens_of(Design(arms, objectives, [first, second], 0.1, scale=1.0)).levels
-    plain = lens_of(Design(arms, objectives, first, 0.1, scale=1.0)).levels
+    two = {"scale": 1.0, "radius": pt.Mixture(sides="two")}
+    wide = lens_of(Design(arms, objectives, [first, second], 0.1, **two)).levels
+    plain = lens_of(Design(arms, objectives, first, 0.1, **two)).levels
     assert (wide.keep == plain.keep).all()
     assert wide.drop == pytest.approx(plain.drop + 2 * np.log(2), rel=1e-14)  # one rounding

@@ -21,6 +21,8 @@ ELIMINATION, TURNS = pt.UniformElimination(), pt.RoundRobin()
 
 def trial(rule, goal=None, **options):
     settings = {"scale": 1.0, "rule": rule, **options}
+    if not isinstance(rule, pt.LUCB):  # two-sided bounds are finite from the first outcome on
+        settings.setdefault("radius", pt.Mixture(sides="two"))
     return pt.Explorer(ARMS, ["x", "y"], goal or [pt.AtMost(1), pt.ParetoSet()], **settings)
 
 
@@ -296,7 +298,7 @@ def test_a_design_keeps_its_rule():
     for rule, words in [
         ({"kind": "Ape"}, "kind='Ape' must be one of 'APE'"),
         ({"kind": "RoundRobin", "pull": "both"}, "no argument 'pull'"),
-        ({"pul": "both"}, "Did you mean pull"),
+        ({"pul": "both"}, "did you mean 'pull'"),
         ("APE", "must be a table with a kind"),
     ]:
         with pytest.raises(ValueError, match=words):

@@ -164,8 +164,9 @@ def test_what_a_rule_cannot_serve_is_refused_with_a_reason(arguments, words):
 @pytest.mark.parametrize("rule", [pt.RoundRobin(), pt.UniformElimination()])
 def test_every_rule_leaves_a_trace(rule):
     """It is the run of `simulate`; its columns speak where there was a test."""
-    run = pt.run_once(bandit(2), rule=rule, seed=4)
-    same = pt.simulate(bandit(2), rule=rule, seed=4)
+    two = pt.Mixture(sides="two")  # finite from the first sample on
+    run = pt.run_once(bandit(2), rule=rule, radius=two, seed=4)
+    same = pt.simulate(bandit(2), rule=rule, radius=two, seed=4)
     assert run.stopping_time == same.stopping_time.item()
     assert run.pulls.tolist() == same.pulls.values.ravel().tolist()
     tests = np.flatnonzero(run.size_S >= 0)

@@ -38,6 +38,7 @@ eps1 = 0.0
 [radius]
 kind = "Mixture"
 rho = 10.0
+sides = "two"
 """
 
 
@@ -342,8 +343,11 @@ def test_verify_ends_with_code_1_where_the_check_fails(trial, tmp_path):
         (("delta = 0.2", "dleta = 0.2"), "did you mean 'delta'"),
         (('kind = "AtMost"', 'kind = "Atmost"'), "must be one of 'ParetoSet', 'Cover', 'AtMost'"),
         (("k = 1", ""), "needs k"),
-        (("rho = 10.0", "roh = 10.0"), "Did you mean rho"),
-        (('kind = "Mixture"\nrho = 10.0', 'kind = "UnknownScale"'), "would ignore the one given"),
+        (("rho = 10.0", "roh = 10.0"), "did you mean 'rho'"),
+        (
+            ('kind = "Mixture"\nrho = 10.0\nsides = "two"', 'kind = "UnknownScale"'),
+            "would ignore the one given",
+        ),
         (('objectives = ["IgG", "fever"]', ""), "has no objectives"),
         (("delta = 0.2", "delta = "), "is no TOML"),
         (("delta = 0.2", 'delta = 0.2\noutcomes = "binary"\n#'), "IgG"),
@@ -353,7 +357,7 @@ def test_bad_designs_are_one_sentence_and_make_no_file(trial, tmp_path, change, 
     text = DESIGN.replace(*change)
     if "binary" in text:
         text = text.replace("scale = [1.0, 0.5]", "").replace(
-            '[radius]\nkind = "Mixture"\nrho = 10.0', ""
+            '[radius]\nkind = "Mixture"\nrho = 10.0\nsides = "two"', ""
         )
         sentence = "binary outcomes need a scale"
     (tmp_path / "design.toml").write_text(text)

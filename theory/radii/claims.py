@@ -81,7 +81,12 @@ def _shared(shares: Shares, K: int, D: int, delta: float, sides: str) -> Constan
 
 
 class MixtureRadius(PairwiseRadius):
-    """What `Mixture` and `UnknownScale` share: rho by arm, union, sides and shares."""
+    """What `Mixture` and `UnknownScale` share: rho by arm, union, sides and shares.
+
+    >>> from paretoid.theory import Mixture, UnknownScale
+    >>> all(issubclass(kind, MixtureRadius) for kind in (Mixture, UnknownScale))
+    True
+    """
 
     rho: float | tuple[float, ...]
     union: str

@@ -30,7 +30,7 @@ class RuleTests(MemberTests):
     ...     member = RoundRobin()
     >>> TestMine().test_a_budget_is_kept()
     >>> TestMine().radius
-    Mixture(rho=30.0, union='claims')
+    Mixture(rho=30.0, union='claims', sides='one')
     >>> TestMine().runs(problems()[0], max_samples=9).sizes["arm"]
     3
     """
