@@ -16,7 +16,7 @@ import numpy as np
 from paretoid.engine.build import opening_of
 from paretoid.goals.base import as_answer
 from paretoid.rules import BestArmRule
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 from paretoid.view import Lens, Samples, Standing, View
 
 if TYPE_CHECKING:
@@ -31,11 +31,12 @@ _BLOCK = 256
 
 @dataclass(frozen=True)
 class Stop:
-    """When a goal was answered, how, and with how many samples of each arm."""
+    """When a goal was answered, how, with how many samples of each arm, and what was certain."""
 
     time: int
     answer: BoolArray
     pulls: IntArray
+    settled: SignArray
 
 
 @dataclass
@@ -46,12 +47,14 @@ class History:
     outcomes  oriented, in the same order
     stops     per goal; None where the budget ran out, or the noise did
     counts    (K,) samples of each arm at the end
+    settled   (K,) what was certain then: see `certified`
     """
 
     arms: list[int] = field(default_factory=list)
     outcomes: list[FloatArray] = field(default_factory=list)
     stops: list[Stop | None] = field(default_factory=list)
     counts: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    settled: SignArray = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
 
 
 class Tally:
@@ -100,6 +103,7 @@ def run(
     queue = opening_of(lens.first).tolist()
     standing, unit = Standing.begin(K), None
     memory: dict[str, Any] = {}
+    settled = np.zeros(K, dtype=np.int8)
     while limit is None or len(history.arms) < limit:
         arm = queue.pop(0)
         outcome = outcomes(arm)
@@ -116,23 +120,38 @@ def run(
             if np.isnan(unit).any():
                 raise ConstantOutcomesError(constant_outcomes(bandit))
         view = lens.view(samples, len(history.arms), unit, standing, memory)
-        for position, goal in enumerate(goals):
-            if history.stops[position] is None:
-                answer = judged(rule, view, goal)
-                if answer is not None:
-                    pulls = tally.counts.astype(np.int64)
-                    history.stops[position] = Stop(view.time, answer, pulls)
+        answers = [None if stop else judged(rule, view, goal)
+                   for stop, goal in zip(history.stops, goals, strict=True)]  # fmt: skip
+        standing = standing.after(*rule.settle(view))
+        if setting.certifies:
+            settled = certified(settled, view, standing)
+        for position, answer in enumerate(answers):
+            if answer is not None:
+                pulls = tally.counts.astype(np.int64)
+                history.stops[position] = Stop(view.time, answer, pulls, settled)
         open_goals = history.stops.count(None)
         if watch is not None:
             watch(view, open_goals)
         if not open_goals:
             break
-        standing = standing.after(*rule.settle(view))
         queue = chosen(rule, view.with_standing(standing), rng)
         if limit is not None and rule.whole_rounds and view.time + len(queue) > limit:
             break
-    history.counts = tally.counts.astype(np.int64)
+    history.counts, history.settled = tally.counts.astype(np.int64), settled
     return history
+
+
+def certified(before: SignArray, view: View, standing: Standing) -> SignArray:
+    """(K,) what is certain of each arm after a test: once certified it stays.
+
+    1 for arms certainly optimal, up to eps1, also if they are certainly dominated as well; -1 for
+    arms certainly dominated and not 1; else 0. `before` is the same after the test before.
+    """
+    accepted, dropped = np.zeros((2, view.K), dtype=np.bool_)
+    accepted[list(standing.accepted)] = True
+    dropped[list(standing.dropped)] = True
+    out = np.where((before == 0) & (view.dominated | dropped), -1, before)
+    return np.where(view.optimal | accepted, 1, out).astype(np.int8)
 
 
 def lens_of(setting: Setting) -> Lens:

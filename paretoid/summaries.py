@@ -48,6 +48,8 @@ class Summary:
     answers         (mask, how often) of the stopped runs, most frequent first
     returned        (K,) how many runs returned each arm
     pulls, pulls_error   (K,) mean samples of each arm, with standard errors
+    settled         mean number of arms surely optimal, surely dominated and undecided at the end;
+                    None where runs were stored without it
     """
 
     at: tuple[int, int, int, int]
@@ -65,6 +67,7 @@ class Summary:
     returned: IntArray
     pulls: FloatArray
     pulls_error: FloatArray
+    settled: tuple[float, float, float] | None
 
     @property
     def stopped(self) -> int:
@@ -86,6 +89,7 @@ class _Tally:
     def __post_init__(self) -> None:
         self.returned = np.zeros(self.arms, dtype=np.int64)
         self.mean, self.squares = np.zeros(self.arms), np.zeros(self.arms)
+        self.settled: IntArray | None = np.zeros(3, dtype=np.int64)
 
     def add(self, block: dict[str, Any]) -> None:
         """`block` has (R,) and (R, K) arrays by name."""
@@ -94,6 +98,12 @@ class _Tally:
         self.stopped.append(stopped)
         self.wrong += int((stopped & ~block["correct"]).sum())
         self.returned += answer[stopped].sum(axis=0)
+        if self.settled is not None:
+            verdicts = block.get("settled")
+            if verdicts is None:
+                self.settled = None
+            else:
+                self.settled += np.array([(verdicts == kind).sum() for kind in (1, -1, 0)])
         packed = np.packbits(answer[stopped], axis=1)
         for row, often in zip(*np.unique(packed, axis=0, return_counts=True), strict=True):
             self.answers[row.tobytes()] += int(often)
@@ -123,7 +133,14 @@ class _Tally:
             error=share(self.wrong, runs), late=share(censored, runs),
             answers=[(self._mask(row), often) for row, often in self.answers.most_common()],
             returned=self.returned, pulls=self.mean, pulls_error=error,
+            settled=self._settled(runs),
         )  # fmt: skip
+
+    def _settled(self, runs: int) -> tuple[float, float, float] | None:
+        if self.settled is None:
+            return None
+        optimal, dominated, undecided = (self.settled / runs).tolist()
+        return optimal, dominated, undecided
 
     def _mask(self, row: bytes) -> tuple[bool, ...]:
         bits = np.unpackbits(np.frombuffer(row, dtype=np.uint8), count=self.arms)
@@ -139,7 +156,8 @@ def summary_of(runs: Any) -> Summary:
     >>> summary.runs, summary.censored, summary.wrong, summary.returned.tolist()
     (20, 0, 0, [20, 0])
     """
-    block = {name: np.asarray(runs[name]) for name in VARIABLES}
+    names = [*VARIABLES, *(["settled"] if "settled" in runs else [])]
+    block = {name: np.asarray(runs[name]) for name in names}
     tally = _Tally(block["answer"].shape[1])
     tally.add(block)
     return tally.summary((0, 0, 0, 0), QUANTILES)
@@ -160,6 +178,7 @@ def summaries(runs: xr.Dataset, quantiles: Sequence[float] = QUANTILES) -> Itera
         if dim not in runs.stopping_time.dims:
             runs = runs.drop_vars(dim, errors="ignore").expand_dims(dim)
     sizes, K = runs.sizes, runs.sizes["arm"]
+    names = [*VARIABLES, *(["settled"] if "settled" in runs else [])]
     together = max(1, min(_RUNS, _VALUES // K))
     instances = max(1, together // sizes["replication"])
     grid = product(range(sizes["radius"]), range(sizes["delta"]), range(sizes["goal"]))
@@ -170,7 +189,7 @@ def summaries(runs: xr.Dataset, quantiles: Sequence[float] = QUANTILES) -> Itera
             tallies = [_Tally(K) for _ in range(part.sizes["instance"])]
             for start in range(0, sizes["replication"], together):
                 block = part.isel(replication=slice(start, start + together))
-                arrays = {name: block[name].values for name in VARIABLES}
+                arrays = {name: block[name].values for name in names}
                 for i, tally in enumerate(tallies):
                     tally.add({name: values[i] for name, values in arrays.items()})
             for i, tally in enumerate(tallies):

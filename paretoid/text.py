@@ -114,6 +114,20 @@ def clock(seconds: float) -> str:
 # --- names ----------------------------------------------------------------------------------------
 
 
+def settled(certain: tuple[float, float, float], samples: str) -> str:
+    """How many arms are surely optimal, surely dominated and undecided, on average.
+
+    >>> settled((2.0, 0.04, 1.96), "600 participants")
+    'at 600 participants 2.0 arms surely optimal, 0.04 surely dominated, 1.96 undecided of 4'
+    """
+    optimal, dominated, undecided = (f"{value:.3g}" if value % 1 else f"{value:.1f}"
+                                     for value in certain)  # fmt: skip
+    return (
+        f"at {samples} {optimal} arms surely optimal, {dominated} surely dominated, "
+        f"{undecided} undecided of {sum(certain):.0f}"
+    )
+
+
 def counted(number: int, noun: str, several: str = "") -> str:
     """A number of things; `several` is the plural where it is not the noun with an s.
 

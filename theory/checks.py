@@ -19,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "BoolArray", "FloatArray", "IntArray", "as_epsilon", "as_means", "check_choice", "check_count",
-    "check_delta", "check_k", "check_positive",
+    "BoolArray", "FloatArray", "IntArray", "SignArray", "as_epsilon", "as_means", "check_choice",
+    "check_count", "check_delta", "check_k", "check_positive",
 ]  # fmt: skip
 
 #: what arrays hold, for annotations; shapes stand in docstrings
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
+SignArray = NDArray[np.int8]
 
 
 def as_means(means: Any, *, name: str = "means", least_arms: int = 2) -> FloatArray:

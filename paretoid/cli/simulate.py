@@ -31,7 +31,7 @@ from paretoid.cli.terminal import (
     wrap,
     write,
 )
-from paretoid.text import count, counted, shares
+from paretoid.text import count, counted, settled, shares
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -164,6 +164,9 @@ def describe(runs: xr.Dataset) -> dict[str, Any]:
                 "quantiles": {f"{share:g}": n for share, n in summary.quantiles.items()},
                 "censored": summary.censored,
                 "wrong": summary.wrong,
+                "settled": None
+                if summary.settled is None
+                else dict(zip(("optimal", "dominated", "undecided"), summary.settled, strict=True)),
                 "wrong_95": summary.error[1:],
                 "returned": dict(returned),
                 "mean_pulls": dict(zip(arms, summary.pulls.tolist(), strict=True)),
@@ -198,6 +201,9 @@ def _text(data: dict[str, Any]) -> str:
         ]
         if result["censored"]:
             facts.append(f"  censored {result['censored']:,} of {runs:,}")
+        if result["settled"] is not None:
+            end = f"{_mean(result).split(' +-')[0]} samples"
+            facts.append(f"  settled  {settled(tuple(result['settled'].values()), end)}")
         facts += [f"  {share:6.1%}  {arm}" for arm, share in result["returned"].items()]
         lines += ["", wrap(result["goal"], "  "), *(wrap(fact, " " * 11) for fact in facts)]
     return "\n".join(lines)

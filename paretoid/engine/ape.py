@@ -35,6 +35,7 @@ from paretoid.engine.program import (
     CONSTANT_OUTCOMES,
     COVER,
     FINISHED,
+    FORMER,
     NEXT,
     OPTIMAL,
     OUT_OF_BUDGET,
@@ -43,6 +44,7 @@ from paretoid.engine.program import (
     STATUS,
     TIME,
 )
+from paretoid.engine.settled import _certify_arm, _certify_dominated
 
 SLACK = 1.0 + 1e-12  # far above the rounding of a product, far below any difference that matters
 BLOCK = 32  # arms looked at together
@@ -328,6 +330,7 @@ def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any
     state.time[r, g] = state.clock[r, TIME]
     for i in range(K):
         state.pulls[r, g, i] = state.counts[r, i]
+        state.verdict[r, g, i] = state.settled[r, i]
         answer[i] = optimal[i]
     if by_k:
         for i in range(K):
@@ -365,7 +368,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     eps = state.eps1[r]
     counts, clock = state.counts[r], state.clock[r]
     optimal, blocker = state.optimal[r], state.blocker[r]
-    index, witness = state.ceiling[r], state.witness[r]
+    index, witness, settled = state.ceiling[r], state.witness[r], state.settled[r]
     keep, add, drop, rival = program.keep, program.objective, program.drop, program.rival
     zero, m, e = program.zero, state.scratch[0], state.scratch[1]
     kind, location, spread = program.outcomes, program.location, program.spread
@@ -429,7 +432,14 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
             )
         clock[OPTIMAL] = n_optimal
         if clock[PENDING] >= 0:
+            clock[FORMER] = arm
             continue
+        if t == start:
+            _certify_dominated(x, l, lr, v, drop, zero, optimal, settled)
+        else:
+            _certify_arm(x, l, lr, v, drop, zero, optimal, arm, settled)
+            if program.both:
+                _certify_arm(x, l, lr, v, drop, zero, optimal, clock[FORMER], settled)
         # decide: b is the argmax of the indices outside OPT, verified; c its contender
         verified = -1
         b = -1

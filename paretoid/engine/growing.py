@@ -17,6 +17,7 @@ from paretoid.engine.program import (
     AT_MOST,
     COVER,
     FINISHED,
+    FORMER,
     NEXT,
     OPTIMAL,
     OUT_OF_BUDGET,
@@ -100,6 +101,7 @@ def _recommend(program: Any, state: Any, r: Any, q: Any, g: Any, by_k: Any) -> N
     state.time[r, q] = state.clock[r, TIME]
     for i in range(K):
         state.pulls[r, q, i] = state.counts[r, i]
+        state.verdict[r, q, i] = state.settled[r, i]
         answer[i] = optimal[i] and not by_k
     if by_k:
         for i in range(K):
@@ -123,6 +125,20 @@ def _recommend(program: Any, state: Any, r: Any, q: Any, g: Any, by_k: Any) -> N
 
 
 @kernel
+def _certify(x: Any, w: Any, g: Any, zero: Any, optimal: Any, arm: Any, settled: Any) -> None:
+    """What OPT, and the row and column of `arm`, certify now; see `paretoid.engine.settled`."""
+    if optimal[arm]:
+        settled[arm] = 1
+    for j in range(x.shape[1]):
+        if j == arm:
+            continue
+        if settled[j] == 0 and not optimal[j] and _high(x, w, g, j, arm, zero) < 0.0:
+            settled[j] = -1
+        if settled[arm] == 0 and _high(x, w, g, arm, j, zero) < 0.0:
+            settled[arm] = -1
+
+
+@kernel
 def _refresh(state: Any, program: Any, r: Any, arm: Any) -> None:
     n = float(state.counts[r, arm])
     for d in range(len(program.zero)):
@@ -136,7 +152,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     K, G = len(program.location), len(program.goal)
     x, w, eps, zero = state.means[r], state.v[r], state.eps1[r], program.zero
     counts, clock, optimal = state.counts[r], state.clock[r], state.optimal[r]
-    blocker, witness = state.blocker[r], state.witness[r]
+    blocker, witness, settled = state.blocker[r], state.witness[r], state.settled[r]
     index, reserve = state.ceiling[r], state.rivals[r]
     sums, ss = state.sums[r], state.ss[r]
     kind, location, spread = program.outcomes, program.location, program.spread
@@ -180,7 +196,17 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
                     n_optimal += _look(x, w, g, eps, i, optimal, blocker, reserve)
         clock[OPTIMAL] = n_optimal
         if clock[PENDING] >= 0:
+            clock[FORMER] = arm
             continue
+        for i in range(K):
+            if t == K:
+                _certify(x, w, g, zero, optimal, i, settled)
+            elif optimal[i]:
+                settled[i] = 1
+        if t > K:  # of pairs that were not sampled the upper bounds only rise
+            _certify(x, w, g, zero, optimal, arm, settled)
+            if program.both:
+                _certify(x, w, g, zero, optimal, clock[FORMER], settled)
         # decide: b is the argmax of the indices outside OPT, verified; c its contender
         b, c, verified = -1, -1, -1
         for i in range(K):

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 
 AFFINE, THRESHOLD, TABLE = 0, 1, 2
 PARETO_SET, COVER, AT_MOST = 0, 1, 2
 RUNNING, FINISHED, OUT_OF_BUDGET, CONSTANT_OUTCOMES, OUTGROWN = 0, 1, 2, 3, 4
 
 #: columns of EngineState.clock
-TIME, NEXT, PENDING, OPTIMAL, STATUS = 0, 1, 2, 3, 4
+TIME, NEXT, PENDING, OPTIMAL, STATUS, FORMER = 0, 1, 2, 3, 4, 5
 
 
 class Program(NamedTuple):
@@ -67,7 +67,7 @@ class EngineState(NamedTuple):
     inverse: FloatArray  # (R, D) one over the divisor
     eps1: FloatArray  # (R, D) divided by the divisor
     eps2: FloatArray  # (R, G, D) the same
-    clock: IntArray  # (R, 5) samples so far, next arm, pending arm, |OPT|, status
+    clock: IntArray  # (R, 6) samples so far, next arm, pending arm, |OPT|, status, arm before
     optimal: BoolArray  # (R, K) OPT(t)
     blocker: IntArray  # (R, K) for arms outside OPT: a j whose lower bound keeps them out
     ceiling: FloatArray  # (R, K) an upper bound of min_j M+(i, j), attained at `witness`; OPT: -inf
@@ -77,6 +77,8 @@ class EngineState(NamedTuple):
     time: IntArray  # (R, G)
     answer: BoolArray  # (R, G, K)
     pulls: IntArray  # (R, G, K)
+    settled: SignArray  # (R, K) 1 certainly optimal at some test, -1 certainly dominated, else 0
+    verdict: SignArray  # (R, G, K) the same when a goal was answered
     scratch: FloatArray  # (2, K)
 
 
@@ -84,7 +86,7 @@ def new_state(program: Program, runs: int) -> EngineState:
     """`runs` runs that have sampled nothing yet."""
     K, D = program.location.shape
     G = len(program.goal)
-    clock = np.zeros((runs, 5), dtype=np.int64)
+    clock = np.zeros((runs, 6), dtype=np.int64)
     clock[:, PENDING] = -1
     inverse = np.tile(1 / program.divisor, (runs, 1))
     return EngineState(
@@ -108,5 +110,7 @@ def new_state(program: Program, runs: int) -> EngineState:
         time=np.zeros((runs, G), dtype=np.int64),
         answer=np.zeros((runs, G, K), dtype=np.bool_),
         pulls=np.zeros((runs, G, K), dtype=np.int64),
+        settled=np.zeros((runs, K), dtype=np.int8),
+        verdict=np.zeros((runs, G, K), dtype=np.int8),
         scratch=np.zeros((2, K)),
     )

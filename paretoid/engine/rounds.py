@@ -34,6 +34,7 @@ from paretoid.engine.program import (
     STATUS,
     TIME,
 )
+from paretoid.engine.settled import _certify_all, _certify_dominated
 
 IN, FIRST, OUT = 0, 1, 2  # of an active arm in one test: undecided, in P1, dropped
 
@@ -175,6 +176,7 @@ def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: An
     x, l, lr, v = state.means[r], state.l[r], state.rivals[r], state.v[r]
     counts, clock, eps = state.counts[r], state.clock[r], state.eps1[r]
     order, mark, accepted = state.witness[r], state.blocker[r], state.optimal[r]
+    guard, certain = state.ceiling[r], state.settled[r]
     keep, add, drop, rival = program.keep, program.objective, program.drop, program.rival
     zero, common = program.zero, program.common
     kind, location, spread = program.outcomes, program.location, program.spread
@@ -213,6 +215,7 @@ def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: An
                 order[p], counts, sums, ss, inverse, factor, rival, column_l, column_v, offset,
                 x, l, lr, v,
             )  # fmt: skip
+        _certify_all(x, l, lr, v, keep, add, drop, eps, zero, guard, certain)
         if _classify(x, l, lr, v, keep, add, drop, eps, zero, common, order, active, mark):
             near = clock[OPTIMAL]
             for p in range(active):
@@ -232,7 +235,9 @@ def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: An
             active = _retire(x, l, v, keep, add, eps, order, active, mark, accepted)
             settled = 0
             for i in range(K):
-                settled += 1 if accepted[i] else 0
+                if accepted[i]:
+                    settled += 1
+                    certain[i] = 1
             clock[OPTIMAL] = settled
             running = 0
             for g in range(G):
@@ -242,6 +247,9 @@ def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: An
                     for i in range(K):
                         state.pulls[r, g, i] = counts[i]
                         state.answer[r, g, i] = accepted[i]
+                if state.stopped[r, g] and state.time[r, g] == t:
+                    for i in range(K):
+                        state.verdict[r, g, i] = certain[i]
                 running += 0 if state.stopped[r, g] else 1
             if running == 0:
                 clock[STATUS] = FINISHED
@@ -343,6 +351,7 @@ def _round_robin(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> No
             size, certain = _settle(
                 x, l, lr, v, keep, add, drop, eps, zero, common, optimal, blocker
             )
+            _certify_dominated(x, l, lr, v, drop, zero, optimal, state.settled[r])
             running = 0
             for g in range(G):
                 if state.stopped[r, g]:

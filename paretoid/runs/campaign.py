@@ -23,7 +23,7 @@ from paretoid.runs.dispatch import Task, dispatch, executor_for, runs_here, work
 from paretoid.runs.feasibility import expected_samples
 from paretoid.runs.progress import Progress, tell
 from paretoid.runs.results import Memory, tile_arrays
-from paretoid.runs.setting import Setting, as_bandits, check_setting, streams_of
+from paretoid.runs.setting import Setting, as_bandits, certifies, check_setting, streams_of
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.text import counted
 from paretoid.theory.checks import FloatArray, check_count
@@ -203,6 +203,7 @@ class Campaign:
             "rule": registry.text(self.rule),
             "radii": [registry.text(radius) for radius in self.radii],
             "guarantees": self.guarantees,
+            "certifies": all(certifies(self.rule, radius) for radius in self.radii),
             "deltas": self.deltas,
             "seed": self.seed,
             "max_samples": self.max_samples,

@@ -23,7 +23,7 @@ from paretoid.engine.program import (
     new_state,
 )
 from paretoid.runs.setting import Setting
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 
 #: doubles of noise drawn ahead for one call of a kernel: 1 MB, about what the cache holds
 _NOISE = 1 << 17
@@ -47,6 +47,7 @@ class Chunk:
     stopped: BoolArray
     answer: BoolArray
     pulls: IntArray
+    settled: SignArray
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,8 @@ def advance_chunk(
         running = running[status == RUNNING]
         block = min(2 * block, len(ahead))
     pulls = np.where(state.stopped[:, :, None], state.pulls, state.counts[:, None, :])
-    return Chunk(pulls.sum(axis=2), state.stopped, state.answer, pulls)
+    settled = np.where(state.stopped[:, :, None], state.verdict, state.settled[:, None, :])
+    return Chunk(pulls.sum(axis=2), state.stopped, state.answer, pulls, settled)
 
 
 class Engine:
@@ -192,7 +194,7 @@ def _readable_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]
     """The replications `keys`, one after the other, by `paretoid.loop`."""
     K, G, R = setting.bandit.K, len(setting.goals), len(keys)
     stopped, answer = np.zeros((R, G), dtype=np.bool_), np.zeros((R, G, K), dtype=np.bool_)
-    pulls = np.zeros((R, G, K), dtype=np.int64)
+    pulls, settled = np.zeros((R, G, K), dtype=np.int64), np.zeros((R, G, K), dtype=np.int8)
     lens = loop.lens_of(setting)
     for r, key in enumerate(keys):
         outcomes = loop.outcomes_from(setting.bandit, generator(seed, key))
@@ -200,6 +202,7 @@ def _readable_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]
         for g, stop in enumerate(history.stops):
             stopped[r, g] = stop is not None
             pulls[r, g] = history.counts if stop is None else stop.pulls
+            settled[r, g] = history.settled if stop is None else stop.settled
             if stop is not None:
                 answer[r, g] = stop.answer
-    return Chunk(pulls.sum(axis=2), stopped, answer, pulls)
+    return Chunk(pulls.sum(axis=2), stopped, answer, pulls, settled)

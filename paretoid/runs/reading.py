@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paretoid.runs.files import read_manifest, tiles_in
-from paretoid.runs.results import VARIABLES, as_dataset, finished, shape_of
+from paretoid.runs.results import FIRST_VARIABLES, VARIABLES, as_dataset, finished, shape_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,6 +46,7 @@ def open_part(
     manifest = read_manifest(folder)
     about = manifest["campaign"]
     replications = manifest["replications"] if replications is None else replications
+    variables = [name for name in manifest.get("variables", FIRST_VARIABLES) if name in VARIABLES]
     files = tiles_in(folder / "chunks")
     there = finished(about, list(files), replications)
     if not partial and not there.all():
@@ -57,7 +58,7 @@ def open_part(
     sizes = shape_of(about, replications)
     arrays = {
         name: LazilyIndexedArray(StoredVariable(name, sizes, about["streams"], files))
-        for name in VARIABLES
+        for name in variables
     }
     runs = as_dataset(about, arrays, replications)
     if about["single"]:
@@ -71,6 +72,6 @@ def open_part(
     return runs.assign(
         {
             name: runs[name].chunk({d: n for d, n in sizes.items() if d in runs[name].dims})
-            for name in VARIABLES
+            for name in variables
         }
     )

@@ -27,9 +27,14 @@ VARIABLES: dict[str, tuple[type, bool]] = {
     "answer": (np.bool_, True),
     "correct": (np.bool_, False),
     "pulls": (INT, True),
+    "settled": (np.int8, True),
 }
+#: what stores held before they said it themselves
+FIRST_VARIABLES = ("stopping_time", "stopped", "answer", "correct", "pulls")
 RUNS = ("instance", "radius", "delta", "goal", "replication")
 _SAMPLES = {"units": "samples"}
+_SETTLED = "1: certainly optimal, up to eps1; -1: certainly dominated; 0: undecided"
+_UNSETTLED = "0 everywhere: without intervals on pairs of arms no single arm can be settled"
 
 #: results of a tile: (goals of its stream, instances, replications[, arms]) by name
 Arrays = dict[str, NDArray[Any]]
@@ -39,7 +44,7 @@ def tile_arrays(campaign: Campaign, tile: Tile, chunks: tuple[Chunk, ...]) -> Ar
     """The chunks of a tile, joined, with a verdict on each answer."""
     instances = range(tile.first_instance, tile.last_instance)
     arrays: Arrays = {}
-    for name in ("stopping_time", "stopped", "answer", "pulls"):
+    for name in ("stopping_time", "stopped", "answer", "pulls", "settled"):
         joined = np.concatenate([getattr(chunk, name) for chunk in chunks])
         shaped = joined.reshape(len(instances), tile.last - tile.first, *joined.shape[1:])
         arrays[name] = np.moveaxis(shaped, 2, 0)
@@ -159,7 +164,11 @@ def as_dataset(
     given: dict[str, tuple[Any, ...]] = {
         name: ((*RUNS, "arm") if arms else RUNS, arrays[name], _SAMPLES if dtype is INT else {})
         for name, (dtype, arms) in VARIABLES.items()
+        if name in arrays
     }
+    if "settled" in given:
+        meaning = _SETTLED if about["certifies"] else _UNSETTLED
+        given["settled"] = (*given["settled"][:2], {"meaning": meaning})
     coords: dict[str, tuple[Any, Any]] = {
         "instance": ("instance", [case["label"] for case in cases]),
         "radius": ("radius", about["radii"]),

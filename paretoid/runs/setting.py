@@ -11,11 +11,12 @@ from paretoid.engine.build import build_program, check_radius, runs_compiled
 from paretoid.engine.columns import Columns
 from paretoid.engine.program import Program
 from paretoid.goals import Cover, Goal, ParetoSet
-from paretoid.rules import APE, Rule
+from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.feasibility import refuse_endless
 from paretoid.theory.checks import as_epsilon, check_count, check_delta
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, Radius
+from paretoid.theory.single_stream import ArmRadius
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Setting:
         return runs_compiled(self.bandit, self.goals, self.rule, self.radius)
 
     @property
+    def certifies(self) -> bool:
+        """True: there are intervals on pairs of arms, so tests can settle single arms."""
+        return certifies(self.rule, self.radius)
+
+    @property
     def guarantee(self) -> str:
         """ "proved" if rule, radius and goals all are."""
         return weakest([self.rule, self.radius, *self.goals])
@@ -44,6 +50,11 @@ class Setting:
         return build_program(
             self.bandit, self.goals, self.rule, self.radius, self.delta, self.max_samples
         )
+
+
+def certifies(rule: Rule, radius: Radius) -> bool:
+    """Has a run of `rule` with `radius` intervals on pairs of arms, which settle single arms?"""
+    return not isinstance(rule, BestArmRule) and not isinstance(radius, ArmRadius)
 
 
 def streams_of(goals: Sequence[Goal], D: int) -> list[list[int]]:

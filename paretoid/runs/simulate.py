@@ -42,7 +42,11 @@ def simulate(
     Returns a Dataset with dims goal, replication, arm (and instance):
     stopping_time, stopped (False: `max_samples` ran out, so the time is a lower bound, the
     answer is empty and `correct` is False; count those apart, they are no errors), answer,
-    correct, pulls. Attributes name what it takes to repeat it, and the `guarantee`.
+    correct, pulls; and settled, what is certain of each arm at the end, answered or not: 1 for arms
+    surely optimal up to eps1, -1 for arms surely dominated, 0 for undecided ones. Once certified
+    at a test it stays, and all of it is right together with probability 1 - delta; 0 everywhere,
+    and said in its attributes, for rules without intervals on pairs of arms. Attributes name what
+    it takes to repeat it, and the `guarantee`.
 
     Without `max_samples`, a problem that this goal can never settle, or only with more than 1e11
     samples, is refused. For several radii or deltas, and for results that survive a crash, see
@@ -53,6 +57,8 @@ def simulate(
     >>> runs = simulate(bandit, replications=2, seed=1)
     >>> runs.answer.isel(goal=0, replication=0).values
     array([ True,  True, False])
+    >>> runs.settled.isel(goal=0, replication=0).values
+    array([ 1,  1, -1], dtype=int8)
     >>> runs.attrs["guarantee"]
     'proved'
     """

@@ -135,6 +135,7 @@ class Store:
             "format": FORMAT,
             "campaign": asked,
             "replications": self.campaign.replications,
+            "variables": list(VARIABLES),
             "versions": versions("numpy", "numba", "xarray"),
             "kernels": kernel_digest(),
         }
@@ -244,8 +245,9 @@ class Store:
 
 
 def canonical(about: dict[str, Any]) -> dict[str, Any]:
-    """A description with its members spelt as today; labels and guarantees follow from them."""
-    kept = {key: value for key, value in about.items() if key not in ("labels", "guarantees")}
+    """A description with its members spelt as today, without what follows from them."""
+    follow = ("labels", "guarantees", "certifies")
+    kept = {key: value for key, value in about.items() if key not in follow}
     return {
         **kept,
         "goals": [registry.canonical(goal, "goal") for goal in about["goals"]],

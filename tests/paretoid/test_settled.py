@@ -1,0 +1,121 @@
+"""What is certain of each arm at the end of a run, answered or not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paretoid as pt
+from paretoid import loop, text
+from paretoid.engine.build import opening_of
+from paretoid.runs.chunk import generator
+from paretoid.runs.setting import Setting
+from paretoid.summaries import summary_of
+from paretoid.view import Samples, Standing
+
+#: the second arm is dominated; the last two are within 0.1 of each other
+BANDIT = pt.GaussianBandit([[1.0, 0.0], [-0.8, -0.9], [0.0, 1.0], [0.05, 0.95]], 0.5)
+
+
+def recomputed(setting, arms, outcomes, end):
+    """The definition, from nothing but the samples: every test on whole tables, then a union."""
+    lens, K, D = loop.lens_of(setting), setting.bandit.K, setting.bandit.D
+    optimal, dominated = np.zeros((2, K), dtype=bool)
+    start = len(opening_of(lens.first))
+    for n in range(start, end + 1):
+        if setting.rule.in_rounds and isinstance(setting.rule, pt.APE) and (n - start) % 2:
+            continue
+        if isinstance(setting.rule, pt.RoundRobin) and n % K:
+            continue
+        rows = [np.array(outcomes[:n])[np.array(arms[:n]) == i] for i in range(K)]
+        counts = np.array([[float(len(row))] * D for row in rows])
+        means = np.array([np.cumsum(row, axis=0)[-1] / len(row) for row in rows])
+        view = lens.view(Samples(counts, means, np.zeros((K, D))), n)
+        for i in range(K):
+            others = [j for j in range(K) if j != i]
+            low = [(view.lower[i, j] + setting.goals[0].eps1).max() for j in others]
+            high = [view.upper[i, j].max() for j in others]
+            optimal[i] |= min(low) > 0
+            dominated[i] |= min(high) < 0
+    return np.where(optimal, 1, np.where(dominated, -1, 0))
+
+
+@pytest.mark.parametrize("rule", [pt.APE(), pt.APE("both"), pt.RoundRobin()], ids=str)
+@pytest.mark.parametrize("radius", [pt.Mixture(rho=5.0), pt.LUCB1Like()], ids=str)
+@pytest.mark.parametrize("eps1", [0.0, 0.3])
+def test_settled_is_what_some_test_certified(rule, radius, eps1):
+    if isinstance(radius, pt.LUCB1Like) and isinstance(rule, pt.RoundRobin):
+        return  # refused: it widens while an arm rests
+    goals = (pt.ParetoSet(eps1), pt.AtMost(1, eps1))
+    for seed in range(2):
+        setting = Setting(BANDIT, goals, rule, radius, 0.3, 240)
+        draws = loop.outcomes_from(BANDIT, generator(seed, (0,)))
+        history = loop.run(setting, draws, np.random.default_rng(0))
+        runs = pt.simulate(
+            BANDIT, goals, rule=rule, radius=radius, delta=0.3, seed=seed, max_samples=240
+        )
+        for g in range(2):
+            stop = history.stops[g]
+            end = len(history.arms) if stop is None else stop.time
+            expected = recomputed(setting, history.arms, history.outcomes, end)
+            assert runs.settled.values[g, 0].tolist() == expected.tolist()
+
+
+def test_a_run_without_an_answer_says_what_it_knows():
+    """Arms 2 and 3 can hardly be told apart, and take the samples; a correct run says no nonsense
+    of the others with probability 0.9 or more each, in practice nearly always."""
+    runs = pt.simulate(BANDIT, replications=50, seed=1, max_samples=600).isel(goal=0)
+    assert not runs.stopped.any()
+    settled = runs.settled.values
+    assert (settled[:, 0] == 1).sum() >= 40
+    assert (settled[:, 1] != 1).all()
+    assert (settled[:, 1] == -1).any()
+    assert (settled[:, 2:] == 0).any()
+    optimal, dominated, undecided = summary_of(runs).settled
+    assert optimal + dominated + undecided == pytest.approx(4)
+    assert optimal == pytest.approx((settled == 1).sum() / 50)
+
+
+def test_an_answered_run_settles_what_it_answers():
+    for rule in (pt.APE(), pt.RoundRobin(), pt.UniformElimination()):
+        runs = pt.simulate(BANDIT, pt.ParetoSet(0.3), rule=rule, replications=20, seed=3)
+        assert runs.stopped.all()
+        assert (runs.settled.values[runs.answer.values] == 1).all()
+        assert (runs.settled.values != 0).all()
+
+
+def test_optimal_wins_over_dominated():
+    standing = Standing.begin(2).after([0], {1: 0})
+    lens = loop.Lens(pt.GaussianBandit([[0.0], [1.0]]), pt.Mixture(), 0.1, eps1=5.0)
+    means = np.array([[0.0], [4.0]])
+    view = lens.view(Samples(np.full((2, 1), 500.0), means, np.zeros((2, 1))), 1000)
+    assert view.optimal.all()
+    assert view.dominated.tolist() == [True, False]
+    before = np.array([-1, 0], dtype=np.int8)
+    assert loop.certified(before, view, Standing.begin(2)).tolist() == [1, 1]
+    tight = loop.Lens(lens.bandit, pt.Mixture(), 0.1, eps1=0.0)
+    few = tight.view(Samples(np.ones((2, 1)), means, np.zeros((2, 1))), 2)
+    assert loop.certified(np.zeros(2, np.int8), few, Standing.begin(2)).tolist() == [0, 0]
+    assert loop.certified(np.zeros(2, np.int8), few, standing).tolist() == [1, -1]
+    assert loop.certified(np.array([1, -1], np.int8), few, Standing.begin(2)).tolist() == [1, -1]
+
+
+def test_rules_without_intervals_on_pairs_settle_nothing_and_say_so():
+    bandit = pt.GaussianBandit([[1.0], [0.0]])
+    runs = pt.simulate(bandit, pt.AtMost(1), rule=pt.LUCB(), replications=5, max_samples=5000)
+    assert runs.stopped.all()
+    assert not runs.settled.any()
+    assert "0 everywhere" in runs.settled.attrs["meaning"]
+
+
+def test_a_store_keeps_what_was_settled(tmp_path):
+    campaign = pt.Campaign(BANDIT, replications=5, seed=1, max_samples=300)
+    kept, fresh = campaign.run(tmp_path / "store").load(), campaign.run()
+    assert kept.settled.dtype == np.int8
+    np.testing.assert_array_equal(kept.settled.values, fresh.settled.values)
+    assert (fresh.settled.values != 0).any()
+
+
+def test_the_sentence_counts_arms():
+    said = text.settled((2.0, 0.04, 1.96), "600 participants")
+    assert said.startswith("at 600 participants 2.0 arms surely optimal, 0.04 surely dominated")
