@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+    from paretoid.conduct import Conduct
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
     "runs": "Campaign CampaignError open_campaign",
+    "conduct": "Conduct",
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet",
     "instances": "INSTANCES load_instance read_instance write_instance",
@@ -55,7 +57,7 @@ _MODULES = ("estimation", "plots", "theory", "validation", "view")
 
 __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
-    "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
+    "CampaignError", "Conduct", "Cover", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
     "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
     "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",

@@ -1,0 +1,449 @@
+"""How a trial runs: recruitment, delay of outcomes, looks, losses, burn-in.
+
+`Conduct()` is the ideal: every outcome is known before the next participant is placed, and every
+participant is followed by a look. Days count from the first enrolment, which is day 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from paretoid.text import counted, meant
+from paretoid.theory.checks import FloatArray, check_count
+
+#: a number for everything, or one by name
+ByName = float | tuple[tuple[str, float], ...]
+
+_DAYS = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": 365.25 / 12, "year": 365.25}
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """How a trial runs; `simulate(..., conduct=)` and `plan` take it.
+
+    rate        participants a day; or ((0.0, 2.0), (30.0, 5.0)): 2 a day from day 0, 5 from
+                day 30. None: there is no calendar
+    delay       days from enrolment to the outcome, of all endpoints or by name
+    look        a test after every so many enrolled, or at the numbers of enrolled given
+    look_days   a test every so many days, instead
+    dropout     share of participants without any outcome, of all arms or by name
+    missing     share of outcomes missing besides, of all endpoints or by name
+    burn_in     participants of each arm placed in turn before the rule begins
+
+    Recruitment goes on until the look that answers. At a look, and for every allocation between
+    looks, what has arrived counts: outcome d of a participant enrolled on day t is known on day
+    t + delay, also to the allocation and the look of that day. Losses are independent of all
+    outcomes, and recorded as missing on the day the outcome was due.
+
+    >>> conduct = Conduct(rate=5.0, delay=28.0, look=100, dropout=0.1)
+    >>> print(conduct)
+    5 participants a day, outcomes after 28 days, a look after every 100 enrolled, 10% lost
+    >>> conduct.day_of(6), conduct.is_ideal, Conduct().is_ideal
+    (1.0, False, True)
+    >>> Conduct(rate=1.0, delay={"antibodies": 28, "fever": 2}).delays(["fever", "antibodies"])
+    array([ 2., 28.])
+
+    The days of the first participants, and whether each is followed by a look:
+
+    >>> conduct = Conduct(rate=2.0, look=3, dropout={"A": 0.2}, missing=0.1)
+    >>> conduct.days(4), conduct.looks(conduct.days(4))
+    (array([0. , 0.5, 1. , 1.5]), array([False, False,  True, False]))
+    >>> conduct.lost(["A", "B"], ["x"])
+    (array([0.2, 0. ]), array([0.1]))
+    >>> conduct.clockless.rate is None    # nothing is late, so days change no allocation
+    True
+    >>> conduct.check(["A", "B"], ["x"], max_samples=2)    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: look=3 comes after max_samples=2 participants...
+    """
+
+    rate: float | tuple[tuple[float, float], ...] | None = None
+    delay: ByName = 0.0
+    look: int | tuple[int, ...] | None = None
+    look_days: float | None = None
+    dropout: ByName = 0.0
+    missing: ByName = 0.0
+    burn_in: int = 0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "rate", _as_rate(self.rate))
+        put(self, "delay", _by_name(self.delay, "delay", _as_days))
+        put(self, "look", _as_look(self.look))
+        if self.look_days is not None:
+            put(self, "look_days", _as_days(self.look_days, "look_days"))
+        put(self, "dropout", _by_name(self.dropout, "dropout", _as_share))
+        put(self, "missing", _by_name(self.missing, "missing", _as_share))
+        put(self, "burn_in", check_count(self.burn_in, name="burn_in", least=0,
+                                         why="it is how many of each arm come first."))  # fmt: skip
+        if self.look is not None and self.look_days is not None:
+            raise ValueError(
+                f"look={self.look!r} and look_days={self.look_days:g} both say when to look; give "
+                f"one of them."
+            )
+        if self.look_days == 0:
+            raise ValueError(
+                "look_days=0 would look without end on one day; for a look after every participant "
+                "leave it out."
+            )
+        if self.rate is None and (self._any(self.delay) or self.look_days is not None):
+            what = f"delay={self.delay!r}" if self._any(self.delay) else "look_days"
+            raise ValueError(
+                f"{what} counts days, and without a rate nobody knows how many participants come "
+                f"in them. Give rate=, participants a day."
+            )
+
+    @staticmethod
+    def _any(given: ByName) -> bool:
+        values = [share for _, share in given] if isinstance(given, tuple) else [given]
+        return any(value > 0 for value in values)
+
+    @property
+    def is_ideal(self) -> bool:
+        """True: nothing but perhaps the calendar differs from a look after every outcome."""
+        return self.clockless == Conduct()
+
+    @property
+    def clockless(self) -> Conduct:
+        """The same without a rate, where that changes no allocation."""
+        if self._any(self.delay) or self.look_days is not None:
+            return self
+        look = None if self.look == 1 else self.look
+        dropout = self.dropout if self._any(self.dropout) else 0.0
+        missing = self.missing if self._any(self.missing) else 0.0
+        return Conduct(look=look, dropout=dropout, missing=missing, burn_in=self.burn_in)
+
+    def delays(self, objectives: Sequence[str]) -> FloatArray:
+        """(D,) days from enrolment to each outcome; an endpoint not named is known at once."""
+        return _row(self.delay, objectives, "delay", "endpoint")
+
+    def lost(self, arms: Sequence[str], objectives: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """((K,) share of participants lost, (D,) share of outcomes missing besides)."""
+        return (
+            _row(self.dropout, arms, "dropout", "arm"),
+            _row(self.missing, objectives, "missing", "endpoint"),
+        )
+
+    def day_of(self, participant: int) -> float:
+        """The day on which that participant, counted from 1, is enrolled; NaN without a rate.
+
+        >>> Conduct(rate=((0.0, 1.0), (10.0, 2.0))).day_of(13)    # ten in ten days, then two a day
+        11.0
+        """
+        if self.rate is None:
+            return math.nan
+        before = float(participant - 1)
+        if isinstance(self.rate, float):
+            return before / self.rate
+        for (start, rate), (end, _) in pairwise(self.rate):
+            if before < (end - start) * rate:
+                return start + before / rate
+            before -= (end - start) * rate
+        start, rate = self.rate[-1]
+        return start + before / rate
+
+    def days(self, n: int) -> FloatArray:
+        """(n,) the days on which the first n participants are enrolled."""
+        return np.array([self.day_of(i) for i in range(1, n + 1)])
+
+    def looks(self, days: FloatArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """(n,) is there a look right after each of n participants, enrolled on these days?
+
+        A look every so many days falls on the last enrolment up to that day.
+        """
+        n = len(days)
+        after = np.zeros(n, dtype=np.bool_)
+        if self.look_days is not None:
+            number = np.floor(days / self.look_days)
+            after[:-1] = number[1:] > number[:-1]
+        elif isinstance(self.look, tuple):
+            after[[at - 1 for at in self.look if at <= n]] = True
+        else:
+            every = self.look or 1
+            after[every - 1 :: every] = True
+        return after
+
+    def check(
+        self, arms: Sequence[str], objectives: Sequence[str], max_samples: int | None
+    ) -> None:
+        """Refuse a conduct that does not fit a trial of these arms, endpoints and size."""
+        self.lost(arms, objectives)
+        delays = self.delays(objectives)
+        if self.is_ideal:
+            return
+        if max_samples is None:
+            raise ValueError(
+                f"conduct=({self}) needs max_samples: outcomes that are late or lost may leave a "
+                f"trial open for ever. Say how many participants it can have."
+            )
+        first = self.look if isinstance(self.look, int) else min(self.look or (1,))
+        if first > max_samples:
+            raise ValueError(
+                f"look={self.look!r} comes after max_samples={max_samples} participants, so there "
+                f"would be no look but the last. Look earlier, or enrol more."
+            )
+        if self.burn_in * len(arms) > max_samples:
+            raise ValueError(
+                f"burn_in={self.burn_in} of {len(arms)} arms is more than "
+                f"max_samples={max_samples} participants. Take fewer, or enrol more."
+            )
+        last = self.day_of(max_samples)
+        if delays.max() > last and delays.max() > 0:
+            raise ValueError(
+                f"a delay of {delays.max():g} days is longer than the trial: all {max_samples} "
+                f"participants are enrolled by day {last:g}, so no allocation and no look before "
+                f"the last could use an outcome. Enrol more, or more slowly; a trial of fixed "
+                f"size needs no simulation of looks."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the ideal, as plain data for JSON and TOML.
+
+        >>> Conduct(rate=5.0, delay={"fever": 2}, look=10).to_dict()
+        {'rate': 5.0, 'delay': {'fever': 2.0}, 'look': 10}
+        >>> Conduct.from_dict({"rate": 5.0, "look": 10}) == Conduct(rate=5.0, look=10)
+        True
+        """
+        plain: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == field.default:
+                continue
+            if isinstance(value, tuple) and field.name in ("delay", "dropout", "missing"):
+                value = dict(value)
+            elif isinstance(value, tuple):
+                value = [list(part) if isinstance(part, tuple) else part for part in value]
+            plain[field.name] = value
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Conduct:
+        """The conduct of `to_dict`; an unknown key is refused, with a guess at what was meant."""
+        known = [field.name for field in fields(cls)]
+        for key in data:
+            if key not in known:
+                raise ValueError(f"a conduct has no {key!r}{meant(key, known)} It has {known}.")
+        return cls(**data)
+
+    def __str__(self) -> str:
+        said = []
+        if isinstance(self.rate, float):
+            said.append(f"{_number(self.rate)} participants a day")
+        elif self.rate is not None:
+            steps = (f"{_number(rate)} from day {_number(day)}" for day, rate in self.rate)
+            said.append(f"participants a day: {', '.join(steps)}")
+        if self._any(self.delay):
+            said.append(f"outcomes after {_named(self.delay, lambda d: f'{_number(d)} days')}")
+        if self.look_days is not None:
+            said.append(f"a look every {_number(self.look_days)} days")
+        elif isinstance(self.look, tuple):
+            said.append(f"looks at {', '.join(map(str, self.look))} enrolled")
+        elif self.look is not None:
+            said.append(f"a look after every {self.look} enrolled")
+        if self._any(self.dropout):
+            said.append(f"{_named(self.dropout, lambda p: f'{100 * p:.3g}%')} lost")
+        if self._any(self.missing):
+            said.append(f"{_named(self.missing, lambda p: f'{100 * p:.3g}%')} of outcomes missing")
+        if self.burn_in:
+            said.append(f"the first {counted(self.burn_in, 'participant')} of each arm in turn")
+        return ", ".join(said) or "ideal: every outcome is known before the next participant"
+
+
+def conduct_of(
+    rate: str | None = None,
+    delay: Iterable[str] = (),
+    look: str | None = None,
+    dropout: Iterable[str] = (),
+    burn_in: int = 0,
+) -> Conduct:
+    """A conduct from the words of a command line.
+
+    >>> print(conduct_of("5/day", ["28d"], "100", ["10%"]))
+    5 participants a day, outcomes after 28 days, a look after every 100 enrolled, 10% lost
+    >>> conduct_of("35/week,70/week@30d", ["IgG=4w", "fever=2d"], "7d").rate
+    ((0.0, 5.0), (30.0, 10.0))
+    >>> conduct_of(look="50,150").look
+    (50, 150)
+    """
+    given: dict[str, Any] = {"burn_in": burn_in}
+    if rate is not None:
+        steps = [part.partition("@") for part in rate.split(",")]
+        pairs = [(days_of(start or "0d", "--rate"), _rate_of(word)) for word, _, start in steps]
+        given["rate"] = pairs[0][1] if len(pairs) == 1 and pairs[0][0] == 0 else tuple(pairs)
+    delays = _words(delay, "--delay", days_of)
+    if delays is not None:
+        given["delay"] = delays
+    shares = _words(dropout, "--dropout", share_of)
+    if shares is not None:
+        given["dropout"] = shares
+    if look is not None:
+        numbers = [part.strip() for part in look.split(",")]
+        if all(part.isdecimal() for part in numbers):
+            given["look"] = int(numbers[0]) if len(numbers) == 1 else tuple(map(int, numbers))
+        else:
+            given["look_days"] = days_of(look, "--look")
+    return Conduct(**given)
+
+
+def days_of(word: str, name: str) -> float:
+    """28d, 4w or 1month as days; a bare number is days.
+
+    >>> days_of("28d", "--delay"), days_of("4w", "--delay"), days_of("2", "--delay")
+    (28.0, 28.0, 2.0)
+    """
+    number, unit = _split(word, name, "a time such as 28d or 4w")
+    if unit and _singular(unit) not in _DAYS:
+        raise ValueError(f"{name} {word}: {unit!r} is no unit of time; use d, w, month or year.")
+    return number * (_DAYS[_singular(unit)] if unit else 1.0)
+
+
+def share_of(word: str, name: str) -> float:
+    """10% or 0.1 as a share.
+
+    >>> share_of("10%", "--dropout"), share_of("0.1", "--dropout")
+    (0.1, 0.1)
+    """
+    number, unit = _split(word, name, "a share such as 10% or 0.1")
+    if unit not in ("", "%"):
+        raise ValueError(f"{name} {word} must be a share such as 10% or 0.1.")
+    return number / 100 if unit else number
+
+
+def _rate_of(word: str) -> float:
+    number, unit = _split(word, "--rate", "a rate such as 5/day or 20/week")
+    per = unit.removeprefix("/").strip()
+    if unit and (not unit.startswith("/") or _singular(per) not in _DAYS):
+        raise ValueError(f"--rate {word}: say per what, such as {number:g}/day or {number:g}/week.")
+    return number / (_DAYS[_singular(per)] if unit else 1.0)
+
+
+def _singular(unit: str) -> str:
+    unit = unit.lower()
+    return unit.removesuffix("s") if len(unit) > 1 else unit
+
+
+def _split(word: str, name: str, what: str) -> tuple[float, str]:
+    match = re.fullmatch(r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|/?\s*[a-z]*)\s*", word, re.I)
+    try:
+        return float(match.group(1)), match.group(2) if match else ""  # type: ignore[union-attr]
+    except (AttributeError, ValueError):
+        raise ValueError(f"{name} {word!r} must be {what}.") from None
+
+
+def _words(words: Iterable[str], name: str, read: Any) -> Any:
+    """One value, or a mapping from names; None without any."""
+    named: dict[str, float] = {}
+    plain: list[float] = []
+    for word in words:
+        label, equals, value = word.rpartition("=")
+        if equals:
+            named[label] = read(value, name)
+        else:
+            plain.append(read(value, name))
+    if len(plain) > 1 or (plain and named):
+        raise ValueError(f"{name} is given for all and again; give one value, or NAME=VALUE each.")
+    return named or (plain[0] if plain else None)
+
+
+def _as_rate(rate: Any) -> Any:
+    if rate is None:
+        return None
+    if isinstance(rate, Sequence) and not isinstance(rate, str):
+        steps = []
+        for step in rate:
+            if not isinstance(step, Sequence) or isinstance(step, str) or len(step) != 2:
+                raise ValueError(f"rate={rate!r} must be a number, or pairs (from day, rate).")
+            steps.append((_as_days(step[0], "rate"), _positive_rate(step[1])))
+        days = [day for day, _ in steps]
+        if not steps or days[0] != 0 or any(b <= a for a, b in pairwise(days)):
+            raise ValueError(
+                f"rate={rate!r} must begin on day 0 and go on by increasing days: the first "
+                f"participant is enrolled then."
+            )
+        return tuple(steps) if len(steps) > 1 else steps[0][1]
+    return _positive_rate(rate)
+
+
+def _positive_rate(rate: Any) -> float:
+    number = _finite(rate, "rate")
+    if number <= 0:
+        raise ValueError(
+            f"rate={rate!r} must be positive: with no participants a day a trial never ends. "
+            f"Leave it out for one without a calendar."
+        )
+    return number
+
+
+def _as_days(days: Any, name: str) -> float:
+    number = _finite(days, name)
+    if number < 0:
+        raise ValueError(f"{name}={days!r} must not be negative: it is a number of days.")
+    return number
+
+
+def _as_share(value: Any, name: str) -> float:
+    number = _finite(value, name)
+    if not 0 <= number < 1:
+        raise ValueError(
+            f"{name}={value!r} must be a share in [0, 1): nothing is ever learnt from outcomes "
+            f"that are all lost. 10% is 0.1."
+        )
+    return number
+
+
+def _finite(value: Any, name: str) -> float:
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not real or not math.isfinite(value):
+        raise ValueError(f"{name}={value!r} must be a finite number.")
+    return float(value)
+
+
+def _as_look(look: Any) -> int | tuple[int, ...] | None:
+    if look is None:
+        return None
+    if isinstance(look, Iterable) and not isinstance(look, str):
+        numbers = tuple(check_count(n, name="look", why="it counts participants.") for n in look)
+        if not numbers or any(b <= a for a, b in pairwise(numbers)):
+            raise ValueError(f"look={look!r} must be increasing numbers of participants.")
+        return numbers
+    return check_count(look, name="look", why="it is how many are enrolled between two looks.")
+
+
+def _by_name(given: Any, name: str, read: Any) -> ByName:
+    if isinstance(given, tuple):
+        given = dict(given)
+    if isinstance(given, Mapping):
+        return tuple((str(key), read(value, name)) for key, value in sorted(given.items()))
+    number: float = read(given, name)
+    return number
+
+
+def _row(given: ByName, names: Sequence[str], name: str, what: str) -> FloatArray:
+    if not isinstance(given, tuple):
+        return np.full(len(names), given)
+    for key, _ in given:
+        if key not in names:
+            raise ValueError(
+                f"{name} names {key!r}, which is no {what}{meant(key, names)} There are "
+                f"{', '.join(names)}."
+            )
+    stated = dict(given)
+    return np.array([stated.get(known, 0.0) for known in names])
+
+
+def _named(given: ByName, write: Any) -> str:
+    if isinstance(given, tuple):
+        return ", ".join(f"{write(value)} ({key})" for key, value in given)
+    return str(write(given))
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
