@@ -61,9 +61,9 @@ def simulate(
     informed_by: Annotated[
         str | None,
         typer.Option(
-            metavar="FIT.nc|SUMMARY.csv",
-            help="Share delta out by what this fit or published table leads to expect; the "
-            "guarantee does not lean on it.",
+            metavar="FILE",
+            help="Share delta out by what this fit (.nc) or published table (.csv) leads to "
+            "expect; the guarantee does not lean on it.",
         ),
     ] = None,
     delta: Annotated[
