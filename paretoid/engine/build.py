@@ -64,6 +64,16 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     return known and bandit.compiled_law is not None
 
 
+def runs_conducted(rule: Rule, radius: Radius) -> bool:
+    """True: `paretoid.engine.conducted` serves this rule and radius.
+
+    >>> import paretoid as pt
+    >>> runs_conducted(pt.APE(), pt.Mixture()), runs_conducted(pt.RoundRobin(), pt.Mixture())
+    (True, False)
+    """
+    return type(rule) is APE and not rule.in_rounds and isinstance(radius, PairwiseRadius)
+
+
 def loop_of(rule: Rule, radius: Radius) -> Advance:
     """The compiled loop of one of our rules; imports Numba."""
     from importlib import import_module

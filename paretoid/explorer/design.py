@@ -11,9 +11,9 @@ import numpy as np
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.engine.build import check_radius
 from paretoid.goals import Cover, Goal, ParetoSet
+from paretoid.goals.listed import as_goals
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
-from paretoid.runs.setting import as_goals
 from paretoid.text import meant
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
 from paretoid.theory.member import weakest

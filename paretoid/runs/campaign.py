@@ -14,7 +14,7 @@ import numpy as np
 from paretoid import registry
 from paretoid.bandits import Bandit
 from paretoid.bounds import exact_gaussian
-from paretoid.engine.build import runs_compiled
+from paretoid.conduct import Conduct
 from paretoid.engine.cache import is_compiled
 from paretoid.goals import Goal
 from paretoid.rules import Rule
@@ -23,7 +23,14 @@ from paretoid.runs.dispatch import Task, dispatch, executor_for, runs_here, work
 from paretoid.runs.feasibility import expected_samples
 from paretoid.runs.progress import Progress, tell
 from paretoid.runs.results import Memory, tile_arrays
-from paretoid.runs.setting import Setting, as_bandits, certifies, check_setting, streams_of
+from paretoid.runs.setting import (
+    Setting,
+    as_bandits,
+    as_conduct,
+    certifies,
+    check_setting,
+    streams_of,
+)
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.text import counted
 from paretoid.theory.checks import FloatArray, check_count
@@ -89,6 +96,7 @@ class Campaign:
         replications: int = 1,
         seed: int = 0,
         max_samples: int | None = None,
+        conduct: Conduct | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
         self.single = isinstance(bandits, Bandit)
@@ -121,6 +129,7 @@ class Campaign:
         _refuse_repeats(self.radii, "radii")
         _refuse_repeats(self.deltas, "deltas")
         self.streams = streams_of(self.goals, self.bandits[0].D)
+        self.conduct = as_conduct(conduct, self.bandits[0], self.max_samples)
 
     def __repr__(self) -> str:
         sizes = {
@@ -156,7 +165,9 @@ class Campaign:
     def compiled(self) -> bool:
         """True: compiled loops run all of it; False: the readable loop runs some."""
         return all(
-            runs_compiled(bandit, self.goals, self.rule, radius)
+            Setting(
+                bandit, tuple(self.goals), self.rule, radius, 0.1, self.max_samples, self.conduct
+            ).compiled
             for bandit in self.bandits
             for radius in self.radii
         )
@@ -207,6 +218,7 @@ class Campaign:
             "deltas": self.deltas,
             "seed": self.seed,
             "max_samples": self.max_samples,
+            **({} if self.conduct is None else {"conduct": self.conduct.to_dict()}),
             "paretoid": __version__,
         }
 
@@ -326,7 +338,8 @@ class Campaign:
         """Compile, or load from the cache, before any thread or process needs the kernels."""
         for radius in self.radii:
             goals = tuple(self.goals[g] for g in self.streams[0])
-            run_chunk(Setting(self.bandits[0], goals, self.rule, radius, 0.1, 1), 0, [(0,)])
+            setting = Setting(self.bandits[0], goals, self.rule, radius, 0.1, 1, self.conduct)
+            run_chunk(setting, 0, [(0,)])
 
     def _failed(
         self, failures: list[tuple[Tile, Exception]], sink: Memory | Store

@@ -32,6 +32,8 @@ _NOISE = 1 << 17
 
 #: ends the spawn key of the random numbers of a rule: no replication has this number
 _RULE = 0x52554C45
+#: the same for losses, so that outcomes are those of the ideal run
+_LOSSES = 0x4C4F5353
 
 
 @lru_cache(maxsize=8)
@@ -49,6 +51,8 @@ class Chunk:
     answer: BoolArray
     pulls: IntArray
     settled: SignArray
+    analysed: IntArray
+    duration: FloatArray
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,8 @@ def advance_chunk(
 
     How noise is blocked and where a chunk pauses change no result. The readable loop never pauses.
     """
+    if setting.conducted:
+        return _conducted_chunk(setting, seed, keys)
     if not setting.compiled:
         return _readable_chunk(setting, seed, keys)
     engine = Engine(setting)
@@ -141,7 +147,18 @@ def advance_chunk(
         block = min(2 * block, len(ahead))
     pulls = np.where(state.stopped[:, :, None], state.pulls, state.counts[:, None, :])
     settled = np.where(state.stopped[:, :, None], state.verdict, state.settled[:, None, :])
-    return Chunk(pulls.sum(axis=2), state.stopped, state.answer, pulls, settled)
+    return _ideal(setting, state.stopped, state.answer, pulls, settled)
+
+
+def _ideal(
+    setting: Setting, stopped: BoolArray, answer: BoolArray, pulls: IntArray, settled: SignArray
+) -> Chunk:
+    """A chunk in which every outcome was known at once; with a rate there are days."""
+    time = pulls.sum(axis=2)
+    days = np.full(time.shape, np.nan)
+    if setting.conduct is not None and setting.conduct.rate is not None:
+        days = np.vectorize(setting.conduct.day_of, otypes=[np.float64])(time)
+    return Chunk(time, stopped, answer, pulls, settled, time, days)
 
 
 class Engine:
@@ -213,4 +230,31 @@ def _readable_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]
             settled[r, g] = history.settled if stop is None else stop.settled
             if stop is not None:
                 answer[r, g] = stop.answer
-    return Chunk(pulls.sum(axis=2), stopped, answer, pulls, settled)
+    return _ideal(setting, stopped, answer, pulls, settled)
+
+
+def _conducted_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]) -> Chunk:
+    """The replications `keys` as trials on a calendar, compiled or by `paretoid.runs.conducted`."""
+    from paretoid.runs import conducted
+
+    assert setting.conduct is not None
+    assert setting.max_samples is not None
+    bandit, n = setting.bandit, setting.max_samples
+    shares = np.concatenate(setting.conduct.lost(bandit.arms, bandit.objectives))
+    size = 1 + bandit.D if shares.any() else 0
+    run = conducted.compiled(setting) if setting.compiled else conducted.readable(setting)
+    rows = []
+    for key in keys:
+        losses = np.zeros((0, 1 + bandit.D))
+        if size:
+            losses = generator(seed, (*key, _LOSSES)).random((n, size))
+        rows.append(run(generator(seed, key), losses, rule_generator(seed, key)))
+    return Chunk(
+        np.array([[int(end.pulls.sum()) for end in row] for row in rows]),
+        np.array([[end.stopped for end in row] for row in rows]),
+        np.array([[end.answer for end in row] for row in rows]),
+        np.array([[end.pulls for end in row] for row in rows]),
+        np.array([[end.settled for end in row] for row in rows]),
+        np.array([[end.analysed for end in row] for row in rows]),
+        np.array([[end.duration for end in row] for row in rows]),
+    )

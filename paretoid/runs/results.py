@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretoid.conduct import Conduct
 from paretoid.goals import Goal
 from paretoid.registry import is_ours
 from paretoid.runs.chunk import Checkpoint, Chunk
@@ -28,7 +29,11 @@ VARIABLES: dict[str, tuple[type, bool]] = {
     "correct": (np.bool_, False),
     "pulls": (INT, True),
     "settled": (np.int8, True),
+    "analysed": (INT, False),
+    "duration": (np.float64, False),
 }
+#: of trials on a calendar alone
+CONDUCTED = ("analysed", "duration")
 #: what stores held before they said it themselves
 FIRST_VARIABLES = ("stopping_time", "stopped", "answer", "correct", "pulls")
 RUNS = ("instance", "radius", "delta", "goal", "replication")
@@ -44,7 +49,9 @@ def tile_arrays(campaign: Campaign, tile: Tile, chunks: tuple[Chunk, ...]) -> Ar
     """The chunks of a tile, joined, with a verdict on each answer."""
     instances = range(tile.first_instance, tile.last_instance)
     arrays: Arrays = {}
-    for name in ("stopping_time", "stopped", "answer", "pulls", "settled"):
+    for name in variables_of(campaign.conduct is not None):
+        if name == "correct":
+            continue
         joined = np.concatenate([getattr(chunk, name) for chunk in chunks])
         shaped = joined.reshape(len(instances), tile.last - tile.first, *joined.shape[1:])
         arrays[name] = np.moveaxis(shaped, 2, 0)
@@ -74,6 +81,11 @@ def _correct(goal: Goal, answers: BoolArray, means: FloatArray) -> BoolArray:
     return np.array(verdicts, dtype=np.bool_)[which.reshape(-1)]
 
 
+def variables_of(conducted: bool) -> dict[str, tuple[type, bool]]:
+    """The variables of a campaign, with their types and whether there is one value per arm."""
+    return {name: kind for name, kind in VARIABLES.items() if conducted or name not in CONDUCTED}
+
+
 def shape_of(about: Mapping[str, Any], replications: int) -> dict[str, int]:
     """Sizes of the dimensions of a campaign described by `about`."""
     return {
@@ -96,7 +108,7 @@ class Memory:
         runs = tuple(sizes[dim] for dim in RUNS)
         self.arrays: Arrays = {
             name: np.zeros((*runs, sizes["arm"]) if arms else runs, dtype=dtype)
-            for name, (dtype, arms) in VARIABLES.items()
+            for name, (dtype, arms) in variables_of(campaign.conduct is not None).items()
         }
         self.done: list[Tile] = []
 
@@ -169,6 +181,8 @@ def as_dataset(
     if "settled" in given:
         meaning = _SETTLED if about["certifies"] else _UNSETTLED
         given["settled"] = (*given["settled"][:2], {"meaning": meaning})
+    if "duration" in given:
+        given["duration"] = (*given["duration"][:2], {"units": "days"})
     coords: dict[str, tuple[Any, Any]] = {
         "instance": ("instance", [case["label"] for case in cases]),
         "radius": ("radius", about["radii"]),
@@ -197,5 +211,6 @@ def as_dataset(
             "outcomes": about["outcomes"],
             "max_samples": -1 if about["max_samples"] is None else about["max_samples"],
             "paretoid": about["paretoid"],
+            **({"conduct": str(Conduct.from_dict(about["conduct"]))} if "conduct" in about else {}),
         },
     )

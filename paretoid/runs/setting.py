@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from paretoid.bandits import Bandit
-from paretoid.engine.build import build_program, check_radius, runs_compiled
+from paretoid.conduct import Conduct
+from paretoid.engine.build import build_program, check_radius, runs_compiled, runs_conducted
 from paretoid.engine.columns import Columns
 from paretoid.engine.program import Program
 from paretoid.goals import Cover, Goal, ParetoSet
+from paretoid.goals.listed import as_goals, listed
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.feasibility import refuse_endless
 from paretoid.theory.checks import as_epsilon, check_count, check_delta
@@ -29,10 +31,18 @@ class Setting:
     radius: Radius
     delta: float
     max_samples: int | None
+    conduct: Conduct | None = None
+
+    @property
+    def conducted(self) -> bool:
+        """True: outcomes are late or lost, or looks are rare: a trial on a calendar."""
+        return self.conduct is not None and not self.conduct.is_ideal
 
     @property
     def compiled(self) -> bool:
         """True: a compiled loop runs it; False: the readable one does."""
+        if self.conducted and not runs_conducted(self.rule, self.radius):
+            return False
         return runs_compiled(self.bandit, self.goals, self.rule, self.radius)
 
     @property
@@ -102,14 +112,22 @@ def check_setting(
     return goal_list, rule, radius, delta, seed, max_samples
 
 
-def _listed(given: Any, kind: type) -> list[Any]:
-    """One of `kind`, or what cannot be iterated, as a list of one; else its members."""
-    return [given] if isinstance(given, kind) or not isinstance(given, Iterable) else list(given)
+def as_conduct(conduct: Any, bandit: Bandit, max_samples: int | None) -> Conduct | None:
+    """`conduct`, if it fits the bandit and the size of a trial."""
+    if conduct is None:
+        return None
+    if not isinstance(conduct, Conduct):
+        raise ValueError(
+            f"conduct={conduct!r} must be a Conduct, such as Conduct(rate=5.0, delay=28.0, "
+            f"look=100, dropout=0.1)."
+        )
+    conduct.check(bandit.arms, bandit.objectives, max_samples)
+    return conduct
 
 
 def as_bandits(bandit: Any) -> list[Bandit]:
     """One or more bandits of the same shape, names, direction and kind of outcome."""
-    bandits = _listed(bandit, Bandit)
+    bandits = listed(bandit, Bandit)
     if not bandits or not all(isinstance(member, Bandit) for member in bandits):
         raise ValueError(
             f"bandit={bandit!r} must be a Bandit or a non-empty sequence of them, for instance "
@@ -124,22 +142,3 @@ def as_bandits(bandit: Any) -> list[Bandit]:
                 f"outcome; one Dataset holds one shape. Simulate them apart."
             )
     return bandits
-
-
-def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
-    """One or more different goals that fit `bandit`."""
-    goal_list = _listed(goals, Goal)
-    if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
-        raise ValueError(
-            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, or your own "
-            f"subclasses of Goal: without a goal nothing could stop a run. Try "
-            f"goals=[ParetoSet()]."
-        )
-    if len(set(map(str, goal_list))) < len(goal_list):
-        raise ValueError(
-            f"goals repeats one of {', '.join(map(str, goal_list))}: results are looked up by "
-            f"goal, so each must be different."
-        )
-    for goal in goal_list:
-        goal.check(bandit.K, bandit.D)
-    return goal_list

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 from paretoid.bandits import Bandit
+from paretoid.conduct import Conduct
 from paretoid.goals import Goal
 from paretoid.registry import text
 from paretoid.rules import Rule
@@ -26,6 +27,7 @@ def simulate(
     replications: int = 1,
     seed: int = 0,
     max_samples: int | None = None,
+    conduct: Conduct | None = None,
     executor: Executor | None = None,
     progress: bool = False,
 ) -> xr.Dataset:
@@ -48,6 +50,12 @@ def simulate(
     and said in its attributes, for rules without intervals on pairs of arms. Attributes name what
     it takes to repeat it, and the `guarantee`.
 
+    With a `conduct`, a replication is a trial on a calendar: participants are enrolled at a rate,
+    outcomes come late or not at all, goals are tested at looks. stopping_time and pulls count
+    enrolled participants; two more variables are analysed, participants with an outcome in every
+    endpoint at that look, and duration, its day (NaN without a rate). Outcomes are drawn as
+    without a conduct, participant by participant.
+
     Without `max_samples`, a problem that this goal can never settle, or only with more than 1e11
     samples, is refused. For several radii or deltas, and for results that survive a crash, see
     `Campaign`.
@@ -61,13 +69,18 @@ def simulate(
     array([ 1,  1, -1], dtype=int8)
     >>> runs.attrs["guarantee"]
     'proved'
+    >>> from paretoid import Conduct
+    >>> late = Conduct(rate=5.0, delay=28.0, look=50)
+    >>> runs = simulate(bandit, replications=2, seed=1, conduct=late, max_samples=600)
+    >>> (runs.stopping_time % 50).values.tolist(), bool((runs.analysed < runs.stopping_time).all())
+    ([[0, 0]], True)
     """
     from paretoid.runs.campaign import Campaign
     from paretoid.runs.results import Memory
 
     campaign = Campaign(
         bandit, goals, rule=rule, radii=None if radius is None else [radius], deltas=[delta],
-        replications=replications, seed=seed, max_samples=max_samples,
+        replications=replications, seed=seed, max_samples=max_samples, conduct=conduct,
     )  # fmt: skip
     memory = Memory(campaign)
     campaign.fill(memory, executor, progress, patient=False)

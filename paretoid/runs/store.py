@@ -28,7 +28,7 @@ from paretoid.engine.program import EngineState
 from paretoid.runs.chunk import Checkpoint
 from paretoid.runs.files import FORMAT, digest, read_manifest, tiles_in, verified
 from paretoid.runs.reading import open_part
-from paretoid.runs.results import VARIABLES, Arrays
+from paretoid.runs.results import Arrays, variables_of
 from paretoid.runs.tiles import Tile
 from paretoid.text import short
 from paretoid.versions import versions
@@ -135,7 +135,7 @@ class Store:
             "format": FORMAT,
             "campaign": asked,
             "replications": self.campaign.replications,
-            "variables": list(VARIABLES),
+            "variables": list(variables_of(self.campaign.conduct is not None)),
             "versions": versions("numpy", "numba", "xarray"),
             "kernels": kernel_digest(),
         }
@@ -303,7 +303,7 @@ def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:
         for name, values in coords.items():
             kind = h5py.string_dtype() if isinstance(values, list) else np.int64
             file.create_variable(name, (name,), kind, data=np.array(values, dtype=kind))
-        for name, (dtype, arms) in VARIABLES.items():
+        for name, (dtype, arms) in variables_of(campaign.conduct is not None).items():
             dims = ("goal", "instance", "replication", *(["arm"] if arms else []))
             flag = dtype is np.bool_  # netCDF has no booleans; xarray reads these as such
             data: NDArray[Any] = arrays[name].astype(np.int8 if flag else dtype)
