@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoid.cli import published
+from paretoid.cli import conduct, published
 from paretoid.cli.options import (
     Delta,
     Json,
@@ -50,6 +50,11 @@ def plan(
     ] = None,
     delta: Delta = 0.1,
     max_samples: Annotated[int, typer.Option(help="Participants a trial can have.")] = 3000,
+    rate: conduct.Rate = None,
+    delay: conduct.Delay = None,
+    look: conduct.Look = None,
+    dropout: conduct.Dropout = None,
+    burn_in: conduct.BurnIn = 0,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
     arms: published.Arms = None,
     endpoints: published.Endpoints = None,
@@ -76,6 +81,8 @@ def plan(
     Which arms are worth keeping, how many participants it takes to know, how sure that is.
 
     Example: paretoid plan covboost-groupB --k 2 --fold 1.5 --delta 0.1
+
+    As it will really run: --rate 5/day --delay 28d --look 100 --dropout 10% --max-samples 2000
     """
     if fold is not None and eps1 is not None:
         raise ValueError("--fold and --eps1 both set the margin; give one of them.")
@@ -115,10 +122,13 @@ def plan(
         goals.append(pt.AtMost(k, slack))
     for goal in goals:
         goal.check(size, len(summary.endpoints))
+    conducted = conduct.read(rate, delay, look, dropout, burn_in)
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
     check_count(draws, name="--draws", why="assurance is an average over posterior draws.")
     check_count(max_samples, name="--max-samples", why="it is the size of a trial.")
+    if conducted is not None:
+        conducted.check(summary.arms, summary.endpoints, max_samples)
     if fold is not None:
         estimation.fold_margin(summary, fold)
     shown = shows_progress(quiet)
@@ -130,7 +140,7 @@ def plan(
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
-        shares=shares, progress=shown,
+        shares=shares, conduct=conducted, progress=shown,
     )  # fmt: skip
     optimal = estimation.pareto_probability(fitted, slack, fold=fold)
     if out is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paretoid.cli import conduct
 from paretoid.cli.informed import informed_radii
 from paretoid.cli.options import (
     Eps1,
@@ -81,6 +82,11 @@ def simulate(
         int, typer.Option("--replications", "-n", metavar="N", help="How many runs.")
     ] = 100,
     max_samples: Annotated[int | None, typer.Option(metavar="N", help="Budget of a run.")] = None,
+    rate: conduct.Rate = None,
+    delay: conduct.Delay = None,
+    look: conduct.Look = None,
+    dropout: conduct.Dropout = None,
+    burn_in: conduct.BurnIn = 0,
     store: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep finished runs here; the same command goes on."),
@@ -116,6 +122,7 @@ def simulate(
     campaign = pt.Campaign(
         bandit, goals, rule=members.rule(rule), radii=radii, deltas=delta or [0.1],
         replications=replications, seed=seed, max_samples=max_samples,
+        conduct=conduct.read(rate, delay, look, dropout, burn_in),
     )  # fmt: skip
     try:
         with _executor(threads, scheduler) as executor:
@@ -179,6 +186,7 @@ def describe(runs: xr.Dataset) -> dict[str, Any]:
                 if summary.settled is None
                 else dict(zip(("optimal", "dominated", "undecided"), summary.settled, strict=True)),
                 "wrong_95": summary.error[1:],
+                **_calendar(runs, summary.at),
                 "returned": dict(returned),
                 "mean_pulls": dict(zip(arms, summary.pulls.tolist(), strict=True)),
             }
@@ -186,9 +194,22 @@ def describe(runs: xr.Dataset) -> dict[str, Any]:
     return {
         "arms": arms,
         "replications": runs.sizes["replication"],
-        **{name: runs.attrs[name] for name in ("rule", "seed", "max_samples", "paretoid")},
+        **{
+            name: runs.attrs[name]
+            for name in ("rule", "seed", "max_samples", "paretoid", "conduct")
+            if name in runs.attrs
+        },
         "results": results,
     }
+
+
+def _calendar(runs: xr.Dataset, at: tuple[int, int, int, int]) -> dict[str, float]:
+    """Means of a trial on a calendar; nothing of others."""
+    if "duration" not in runs:
+        return {}
+    _, q, d, g = at
+    one = runs.isel(radius=q, delta=d, goal=g)
+    return {name: float(one[name].mean()) for name in ("analysed", "duration")}
 
 
 def _text(data: dict[str, Any]) -> str:
@@ -202,6 +223,8 @@ def _text(data: dict[str, Any]) -> str:
         more = "samples: mean and its standard error. Arms returned: --json, or --out FILE."
         return "\n".join([*lines, "", _comparison(results), "", wrap(more)])
     first = results[0]
+    if "conduct" in data:
+        lines.append(wrap(f"samples are participants enrolled: {data['conduct']}"))
     lines.append(wrap(f"delta = {first['delta']:g}, {first['radius']}: {first['guarantee']}"))
     for result in results:
         low, high = (count(result["quantiles"][share]) for share in ("0.05", "0.95"))
@@ -210,6 +233,10 @@ def _text(data: dict[str, Any]) -> str:
             f"           {low} to {high} in 90% of runs",
             f"  wrong    {result['wrong']:,} of {runs:,} (95%: {shares(*result['wrong_95'])})",
         ]
+        if "duration" in result:
+            facts.append(f"  analysed {count(result['analysed'])} of those enrolled")
+            if result["duration"] == result["duration"]:
+                facts.append(f"  days     {result['duration']:,.0f} on average")
         if result["censored"]:
             facts.append(f"  censored {result['censored']:,} of {runs:,}")
         if result["settled"] is not None:

@@ -12,12 +12,15 @@ import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.bounds import Problem, setting_bounds
+from paretoid.conduct import Conduct
 from paretoid.design.informed import informed
 from paretoid.estimation.compat import group
+from paretoid.estimation.conducting import conducted
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.intervals import quantile
+from paretoid.runs.setting import as_conduct
 from paretoid.summaries import summary_of
 from paretoid.theory.checks import (
     BoolArray,
@@ -223,6 +226,7 @@ def plan(
     scale_quantile: float = SCALE_QUANTILE,
     shares: str = "informed",
     mix: float = 0.2,
+    conduct: Conduct | None = None,
     seed: int = 1,
     executor: Any = None,
     progress: bool = False,
@@ -237,6 +241,9 @@ def plan(
                 at most that. `Mixture` for binary endpoints, whose scale is 1/2.
     samples     sizes N at which the assurance P(tau <= N) is stated; default 20 up to max_samples
     max_samples participants the trial can have: runs that reach it are censored, a result
+    conduct     how the trial runs (recruitment, delay, looks, losses); stopping times then count
+                enrolled participants, and what `conducting.conducted` lists is beside them: the
+                ideal N, calendar time, participants on dominated arms, a curve against the rate
 
     shares      "informed": the default radius shares delta out by the samples that each arm is
                 expected to need, and has its rho by arm, see `informed`; `mix` is the part shared
@@ -248,11 +255,11 @@ def plan(
     uniform_stopping_time show what the published data save.
 
     Dims goal, draw, replication, arm, samples, assurance_level. Per posterior draw: stopping_time,
-    stopped, correct, answer, pulls, sharp_bound, theorem_1. Summaries: assurance (with _error),
-    samples_needed (inf: not within max_samples), censored, error_rate with its 95% interval
-    (wrong answers among all draws), allocation, returned. Of the plug-in instance: plug_in_*,
-    characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian outcomes,
-    no margin. Attributes say in words what the guarantee and the bounds rest on, which
+    stopped, correct, answer, pulls, settled, sharp_bound, theorem_1. Summaries: assurance (with
+    _error), samples_needed (inf: not within max_samples), censored, error_rate with its 95%
+    interval (wrong answers among all draws), allocation, returned. Of the plug-in instance:
+    plug_in_*, characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian
+    outcomes, no margin. Attributes say in words what the guarantee and the bounds rest on, which
     assumptions were made and which arms tie.
 
     >>> from paretoid.estimation import fit, load_trial
@@ -280,6 +287,7 @@ def plan(
             f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
             f"scale below the true one proves nothing. The default is 0.95."
         )
+    conduct = as_conduct(conduct, plug_in_bandit(fit), max_samples)
     sizes = assurance_sizes(samples, max_samples)
     plug_in = plug_in_bandit(fit)
     bandits = posterior_bandits(fit, draws)
@@ -298,7 +306,9 @@ def plan(
         expected = float(pilot.stopping_time.median("replication").max()) / K
         radius = bound_by = _default_radius(plug_in, delta, expected)
         if shares == "informed":
-            uniform = pt.simulate(bandits, goal_list, radius=radius, replications=1, **common)
+            uniform = pt.simulate(
+                bandits, goal_list, radius=radius, replications=1, conduct=conduct, **common
+            )
             radius = informed(
                 bandits, goal_list, delta, mix, radius, max_samples=max_samples,
                 seed=_another_seed(seed), executor=executor,
@@ -309,13 +319,16 @@ def plan(
         bandits = [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
         plug_in = bandit_of_trial(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
     runs = pt.simulate(
-        bandits, goal_list, radius=radius, replications=1, progress=progress, **common
-    ).isel(replication=0, drop=True)
+        bandits, goal_list, radius=radius, replications=1, progress=progress, conduct=conduct,
+        **common,
+    )  # fmt: skip
+    runs = runs.isel(replication=0, drop=True)
     runs = runs.rename(instance="draw").transpose("goal", "draw", ...)
     at_plug_in = pt.simulate(
-        plug_in, goal_list, radius=radius, replications=replications, progress=progress, **common
-    )
-    result = runs[["stopping_time", "stopped", "correct", "answer", "pulls"]]
+        plug_in, goal_list, radius=radius, replications=replications, progress=progress,
+        conduct=conduct, **common,
+    )  # fmt: skip
+    result = runs[["stopping_time", "stopped", "correct", "answer", "pulls", "settled"]]
     result = result.assign_coords(samples=sizes, assurance_level=list(ASSURANCES))
     for name in ("stopping_time", "stopped", "correct"):
         result[f"plug_in_{name}"] = at_plug_in[name]
@@ -327,6 +340,9 @@ def plan(
     smoothed = (within.sum(axis=1) + 1) / (draws + 2)
     result["assurance_error"] = (("goal", "samples"), np.sqrt(smoothed * (1 - smoothed) / draws))
     result["samples_needed"] = (("goal", "assurance_level"), _needed(time, stopped))
+    if conduct is not None:
+        made = conducted(runs, bandits, goal_list, conduct, radius=radius, **common)
+        result = result.assign(made)
     if uniform is not None:
         uniform = uniform.isel(replication=0, drop=True).transpose("goal", "instance", ...)
         dims = ("goal", "draw")
@@ -369,6 +385,7 @@ def plan(
         "citation": trial.citation,
         "fold": 0.0 if fold is None else fold,
         "scale_quantile": scale_quantile,
+        **({} if conduct is None else {"conducted": repr(conduct)}),
         "asked": "; ".join(map(repr, asked)),  # with all digits, which `goal` has not
     }
     assert isinstance(result, xr.Dataset)

@@ -19,9 +19,10 @@ from paretoid.plots.fits import forest, projections
 from paretoid.plots.over_time import intervals
 from paretoid.plots.pareto_front import front
 from paretoid.plots.probability import pareto_probability
+from paretoid.plots.recruitment import recruitment
 from paretoid.plots.stopping import stopping_times
 
 __all__ = [
     "assurance", "forest", "front", "intervals", "parallel", "pareto_probability", "projections",
-    "pulls", "samples_against_eps2", "stopping_times",
+    "pulls", "recruitment", "samples_against_eps2", "stopping_times",
 ]  # fmt: skip

@@ -23,6 +23,14 @@ from paretoid.intervals import (
 )
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
+from paretoid.report.calendar_words import (
+    RATE_HEADS,
+    calendar_rows,
+    conduct_words,
+    nothing_settles,
+    rate_rows,
+    settled_words,
+)
 from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
 from paretoid.report.fitted import fit_call, fit_methods, means_table
 from paretoid.report.page import (
@@ -73,7 +81,7 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
     sections = [
         Section("The answer", _answers(planned, goals, told, margin, fit), "answer"),
         Section("Participants", [
-            _sizes(planned, goals, told), *_ties(planned),
+            _sizes(planned, goals, told), *_calendar(planned, goals, pictures), *_ties(planned),
             PictureBlock(pictures["assurance"]), _assurance(planned, goals),
         ], "participants"),
         Section("Arms", [
@@ -116,11 +124,25 @@ def _answers(
         if math.isfinite(size):
             ends = interval(low, high, partial(at_most, limit=limit, beyond="more than "))
             said = f"{count(size)} participants (95% interval {ends})"
+        if not summary.stopped:
+            said = f"No answer within {limit:,} participants"
+            known = settled_words(planned.isel(goal=g))
+            sentences = [
+                f"None of {draws} simulated trials had its answer by then, so how sure it would be "
+                f"cannot be said. Enrol more, widen the margin or ask for fewer arms.",
+                *(f"What is known then: {words}." for words in known),
+            ]
+            blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
+            continue
         sentences = [
             f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
             f"over {draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
             f"Which arms: {_which(summary, planned.arm.values)}",
             f"How sure: {_wrong(summary, planned)}",
+            *(
+                f"What is known at the end: {words}."
+                for words in settled_words(planned.isel(goal=g))
+            ),
         ]
         blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
     if planned.attrs["guarantee"] == "proved":
@@ -129,6 +151,7 @@ def _answers(
             blocks.append(TextBlock(planned.attrs["shares_in_words"]))
     else:
         blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
+    blocks = [*(TextBlock(said, "warning") for said in nothing_settles(planned)), *blocks]
     problems = group(fit, "posterior").attrs["paretoid_problems"]
     if problems:
         said = f"The fit has problems that its maker accepted: {problems}. "
@@ -198,6 +221,42 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
         f"the 95% range over posterior draws. {_bounds(planned.attrs['bounds_in_words'])}"
     )
     return TableBlock("Participants by goal", heads, rows, note)
+
+
+def _calendar(
+    planned: xr.Dataset, goals: list[Goal], pictures: dict[str, list[SvgPicture]]
+) -> list[Block]:
+    """The trial as it will run: people, days, what is in flight, the curve against the rate."""
+    if "analysed" not in planned:
+        return []
+    plans = [planned.isel(goal=g) for g in range(len(goals))]
+    columns = [calendar_rows(plan) for plan in plans]
+    rows = [
+        [Cell(names[0][0]), *(Cell(value) for _, value in names)]
+        for names in zip(*columns, strict=True)
+    ]
+    labels = methods.labels(goals)
+    blocks: list[Block] = [
+        TextBlock(conduct_words(planned)),
+        TableBlock("The trial as it runs, beside the ideal one", ["", *labels], rows, (
+            "Ideal: every outcome is known before the next participant. Dominated arms: outside "
+            "the Pareto set of the simulated draw."
+        )),
+    ]  # fmt: skip
+    if "in_flight" in planned and planned.sizes["look"]:
+        looks = zip(planned.look_enrolled.values, planned.look_day.values,
+                    planned.in_flight.values, strict=True)  # fmt: skip
+        blocks.append(TableBlock("Looks", ["enrolled", "day", "in flight"], [
+            [Cell(f"{int(n):,}", key=float(n)), Cell("-" if np.isnan(day) else f"{day:,.0f}"),
+             Cell(f"{int(flying):,}")]
+            for n, day, flying in looks
+        ]))  # fmt: skip
+    if "needed_by_rate" in planned:
+        for label, plan in zip(labels, plans, strict=True):
+            cells = [[Cell(value) for value in row] for row in rate_rows(plan)]
+            blocks.append(TableBlock(f"Recruitment, {label}", RATE_HEADS, cells))
+        blocks.append(PictureBlock(pictures["recruitment"]))
+    return blocks
 
 
 def _bounds(words: str) -> str:
@@ -334,6 +393,8 @@ def _script(planned: xr.Dataset, made: str) -> str:
         more += f"shares={said['shares']!r}, "
     elif float(said.get("mix", 0.2)) != 0.2:
         more += f"mix={float(said['mix'])!r}, "
+    if "conducted" in said:
+        more += f"conduct=pt.{said['conducted']}, "
     if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
         more += f"scale_quantile={float(said['scale_quantile'])!r}, "
     if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):
@@ -359,6 +420,13 @@ def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, li
         pictures["assurance"] = [picture(stops, "assurance", (
             "Probability that the trial has its answer by N participants."
         ))]  # fmt: skip
+        if "needed_by_rate" in planned:
+            pictures["recruitment"] = [
+                picture(plots.recruitment(planned, of=of, ax=new_axes(3.6)), f"recruitment-{of}", (
+                    f"Recruitment rate against {of} to the answer."
+                ))
+                for of in ("participants", "days")
+            ]  # fmt: skip
         optimal = plots.pareto_probability(
             shares,
             fold=planned.attrs["fold"] or None,

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid import text
 from paretoid.estimation.model import trial_of
+from paretoid.report.calendar_words import (
+    RATE_HEADS,
+    calendar_data,
+    calendar_rows,
+    conduct_words,
+    nothing_settles,
+    rate_rows,
+    settled_words,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,7 +30,8 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
     sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
-    lines = [*_wrapped([*sentences, *trial.assumptions, _problems(fit)], width), ""]
+    first = [*nothing_settles(planned), *sentences, *trial.assumptions, _problems(fit)]
+    lines = [*_wrapped(first, width), ""]
     heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
     if (shares.attrs["eps1"] > 0).any():
         heads.append("in margin")
@@ -35,6 +45,7 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     words = [
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
+        conduct_words(planned),
         planned.attrs["guarantee_in_words"],
         planned.attrs.get("shares_in_words", ""),
         f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
@@ -62,6 +73,7 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         ["censored at the limit", f"{float(plan.censored):.1%}"],
         ["wrong answers", f"{float(plan.error_rate):.1%}"],
         ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
+        *calendar_rows(plan),
         ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
         ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
     ]
@@ -75,6 +87,9 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         text.table(["", ""], facts, width=width - 2),
         text.table(["per arm", "samples", "returned"], arms, width=width - 2),
     ]
+    goal = ". ".join([goal, *settled_words(plan)])
+    if "needed_by_rate" in plan:
+        tables.append(text.table(RATE_HEADS, rate_rows(plan), names=0, width=width - 2))
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
 
 
@@ -129,6 +144,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
                     plan.samples_needed.values, strict=True)
             ),
             **_uniform(plan),
+            **calendar_data(plan),
             "assurance": dict(zip(plan.samples.values, plan.assurance.values, strict=True)),
             "plug_in_mean_samples": plan.plug_in_stopping_time.values.mean(),
             "sharp_bound_median": plan.sharp_bound.median().item(),

@@ -1,0 +1,113 @@
+"""What a plan says of the calendar, and of what is known at the end, answered or not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid import text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: heads of the curve against the recruitment rate
+RATE_HEADS = ["participants a day", "N for 90% assurance", "mean days"]
+
+
+def nothing_settles(planned: xr.Dataset) -> list[str]:
+    """What must be said first where no simulated trial came to any answer."""
+    if bool(planned.stopped.any()):
+        return []
+    limit, draws = int(planned.attrs["max_samples"]), planned.sizes["draw"]
+    first = settled_words(planned.isel(goal=0))
+    known = f" What is known then: {first[0]}." if first else ""
+    return [
+        f"Nothing settles: none of {draws} simulated trials had an answer within {limit:,} "
+        f"participants.{known} Plan for more participants, a larger margin or fewer arms."
+    ]
+
+
+def settled_words(plan: xr.Dataset) -> list[str]:
+    """How many arms are certain at the end of a trial of one goal; nothing in older plans."""
+    if "settled" not in plan:
+        return []
+    verdicts = plan.settled.values
+    optimal, dominated, undecided = (
+        float((verdicts == kind).sum() / len(verdicts)) for kind in (1, -1, 0)
+    )
+    mean = float(plan.stopping_time.mean())
+    end = f"{text.count(mean)} participants"
+    if not bool(plan.stopped.all()):
+        end += f", the mean with a limit of {int(plan.attrs['max_samples']):,},"
+    return [text.settled((optimal, dominated, undecided), end)]
+
+
+def conduct_words(planned: xr.Dataset) -> str:
+    """How the trial runs, and how many outcomes are in flight at its looks."""
+    if "conduct" not in planned.attrs:
+        return ""
+    said = f"The trial as it runs: {planned.attrs['conduct']}. N counts participants enrolled."
+    if "in_flight" in planned and planned.sizes["look"]:
+        flying = planned.in_flight.values
+        said += (
+            f" In flight at a look: {text.count(float(flying.mean()))} participants on average, at "
+            f"most {int(flying.max())}."
+        )
+    return said
+
+
+def calendar_rows(plan: xr.Dataset) -> list[list[str]]:
+    """Name and value of what a calendar adds to the numbers of one goal."""
+    if "analysed" not in plan:
+        return []
+    enrolled = float(plan.stopping_time.mean())
+    analysed, days = float(plan.analysed.mean()), float(plan.duration.mean())
+    least = "" if bool(plan.stopped.all()) else ">= "
+    rows = [
+        ["enrolled at the answer, mean", least + text.count(enrolled)],
+        ["analysed then, mean", text.count(analysed)],
+        ["on dominated arms, mean", text.count(float(plan.on_dominated.mean()))],
+        ["N for 90%, ideal", text.at_most(float(plan.ideal_needed), plan.attrs["max_samples"])],
+        ["enrolled, mean, ideal", text.count(float(plan.ideal_stopping_time.mean()))],
+    ]
+    if math.isfinite(days):
+        rows.insert(2, ["calendar time, mean", f"{least}{days:,.0f} days"])
+    return rows
+
+
+def rate_rows(plan: xr.Dataset) -> list[list[str]]:
+    """The curve of N and of duration against the recruitment rate."""
+    limit = plan.attrs["max_samples"]
+    return [
+        [
+            f"{rate:.3g}",
+            text.at_most(float(needed), limit),
+            "-" if np.isnan(days) else f"{days:,.0f}",
+        ]
+        for rate, needed, days in zip(
+            plan.rate.values, plan.needed_by_rate.values, plan.duration_by_rate.values, strict=True
+        )
+    ]
+
+
+def calendar_data(plan: xr.Dataset) -> dict[str, Any]:
+    """The same for machines."""
+    said: dict[str, Any] = {}
+    if "settled" in plan:
+        verdicts = plan.settled.values
+        said["settled"] = {
+            name: float((verdicts == kind).sum() / len(verdicts))
+            for name, kind in (("optimal", 1), ("dominated", -1), ("undecided", 0))
+        }
+    for name in ("analysed", "duration", "on_dominated", "ideal_stopping_time"):
+        if name in plan:
+            said[f"mean_{name}"] = float(plan[name].mean())
+    if "ideal_needed" in plan:
+        said["ideal_needed"] = float(plan.ideal_needed)
+    if "needed_by_rate" in plan:
+        for name in ("needed_by_rate", "duration_by_rate"):
+            rates = (f"{rate:g}" for rate in plan.rate.values)
+            said[name] = dict(zip(rates, plan[name].values.tolist(), strict=True))
+    return said
