@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "CONTRIBUTING.md"
@@ -57,7 +58,7 @@ def test_the_commands_of_the_guide_print_what_it_shows_and_their_tests_pass(guid
     for command in "".join(unnamed(guide, "sh")).splitlines():
         program, *words = command.split()
         if program != "python":
-            continue  # tools of contributors; test_the_guide_names_every_command_of_ci knows them
+            continue  # tools of contributors, see the last tests
         quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"] if "pytest" in words else []
         done = run(*words, *quiet, cwd=outside)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -188,8 +189,42 @@ def test_the_conformance_list_and_the_order_of_imports_accept_them(inside):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_guide_names_every_command_of_ci(guide):
+# -- tools -----------------------------------------------------------------------------------------
+
+
+def nox_sessions():
+    """{session: what it runs}, each command as text without its variable words."""
+    sessions = {}
+    for function in ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8")).body:
+        if isinstance(function, ast.FunctionDef):
+            calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+            sessions[function.name] = [
+                " ".join(word.value for word in call.args if isinstance(word, ast.Constant))
+                for call in calls
+                if ast.unparse(call.func) == "session.run"
+            ]
+    return sessions
+
+
+def test_nox_runs_what_ci_runs():
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    for command in ("ruff check .", "ruff format", "mypy", "'.[test]' && pytest"):
-        assert command in ci
+    commands = {command for commands in nox_sessions().values() for command in commands}
+    programs = (
+        r"^(?:pip install .* && )?((?:python -m )?(?:pytest|paretoid|ruff|mypy|build|twine)\b.*)"
+    )
+    for line in re.findall(programs, re.sub(r"^ +", "", ci, flags=re.M), re.M):
+        words = [word for word in line.split(" > ")[0].split() if "$" not in word]
+        plain = " ".join(word for word in words if word not in ("--durations=15", "--no-isolation"))
+        assert plain in commands, plain
+
+
+def test_hooks_and_guide_name_the_tools_of_ci(guide):
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    (local,) = hooks["repos"]
+    entries = [hook["entry"].removesuffix(" --force-exclude") for hook in local["hooks"]]
+    assert entries == ["ruff check", "ruff format", "mypy"]
+    for command in (*entries, "'.[test]' && pytest"):
+        assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
         assert command in guide
+    named = set(re.findall(r"nox -s (\w+)", guide))
+    assert {"lint", "types", "tests"} <= named <= set(nox_sessions())

@@ -28,7 +28,8 @@ DATA = [
 ]  # fmt: skip
 TOP = {
     "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "CITATION.cff",
-    "SECURITY.md", "pyproject.toml", "PKG-INFO", ".gitignore", ".ci", "tests", "examples", *PACKAGES,
+    "SECURITY.md", "pyproject.toml", "noxfile.py", ".pre-commit-config.yaml", "PKG-INFO",
+    ".gitignore", ".ci", "tests", "examples", *PACKAGES,
 }  # fmt: skip
 # At the top of a clone there is also whatever git and editors keep in dot files, and what
 # .gitignore lists.
