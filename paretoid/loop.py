@@ -62,7 +62,7 @@ class Tally:
         self.sums, self.ss = np.zeros((2, K, D))
 
     def add(self, arm: int, outcome: FloatArray) -> None:
-        """One outcome of `arm`."""
+        """Count one outcome of `arm`, oriented."""
         before = self.sums[arm] / max(self.counts[arm], 1)
         self.counts[arm] += 1
         self.sums[arm] += outcome

@@ -403,7 +403,7 @@ def _replaced(name: str, function: str, edits: list[Edit]) -> Iterator[None]:
             vars(module).pop(extra_name, None)
 
 
-def table(found: dict[str, dict[str, str]]) -> str:
+def table(hunted: dict[str, dict[str, str]]) -> str:
     """The table of validation/README.md: mutant, mistake, and the checks that caught it.
 
     >>> print(table({"radius divided by 2": {"coverage": "..."}}).splitlines()[2])
@@ -411,7 +411,7 @@ def table(found: dict[str, dict[str, str]]) -> str:
     """
     by_name = {mutant.name: mutant for mutant in MUTANTS}
     lines = ["| mutant | the mistake | caught by |", "|---|---|---|"]
-    for name, caught in found.items():
+    for name, caught in hunted.items():
         check_choice(name, tuple(by_name), name="mutant", why="those are the mutants.")
         checks = ", ".join(c.replace("|", r"\|") for c in by_name[name].checks if c in caught)
         lines.append(f"| {name} | {by_name[name].mistake} | {checks or '**nothing**'} |")
@@ -423,14 +423,14 @@ def hunt_all() -> dict[str, dict[str, str]]:
     return {mutant.name: hunt(mutant) for mutant in MUTANTS}
 
 
-def survivors(found: dict[str, dict[str, str]]) -> list[str]:
+def survivors(hunted: dict[str, dict[str, str]]) -> list[str]:
     """Mutants that some check they are meant for did not catch.
 
     >>> survivors({"radius divided by 2": {}})
     ['radius divided by 2']
     """
     by_name = {mutant.name: mutant for mutant in MUTANTS}
-    return [name for name, caught in found.items() if set(by_name[name].checks) - set(caught)]
+    return [name for name, caught in hunted.items() if set(by_name[name].checks) - set(caught)]
 
 
 def documented_table() -> str:
@@ -446,10 +446,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--update", action="store_true", help="rewrite the table in README.md")
     options = parser.parse_args(arguments)
-    found = hunt_all()
-    for name, caught in found.items():
+    hunted = hunt_all()
+    for name, caught in hunted.items():
         print(f"{name}: {'; '.join(caught) or 'SURVIVES'}")
-    fresh, left = table(found), survivors(found)
+    fresh, left = table(hunted), survivors(hunted)
     if options.update:
         text = README.read_text(encoding="utf-8")
         head, rest = text.split(_BEGIN)
