@@ -167,6 +167,10 @@ def _problems() -> list[tuple[str, Bandit, list[Goal], int | None]]:
         [[2.0, 30.0], [1.0, 10.0], [0.5, 20.0]], scale=[1.0, 10.0],
         objectives=["effect", "cost"], minimize=["cost"],
     )  # fmt: skip
+    unequal = GaussianBandit(
+        [[0.0, 0.0], [0.02, -0.1], [1.0, -2.0], [-1.0, 2.0]],
+        scale=[[1.0, 3.0], [0.3, 1.0], [2.0, 1.0], [1.0, 0.1]],
+    )
     coins = BernoulliBandit([[0.8, 0.3], [0.4, 0.7], [0.3, 0.2], [0.55, 0.5]])
     everything: list[Goal] = [ParetoSet(0.1), AtMost(1, 0.1), AtMost(2, 0.1), Cover(0.1, 0.3)]
     return [
@@ -174,8 +178,24 @@ def _problems() -> list[tuple[str, Bandit, list[Goal], int | None]]:
         ("four arms almost tied", crowd, [ParetoSet(), AtMost(1), AtMost(2), Cover()], 2000),
         ("four arms near a front", front, everything, None),
         ("effect against cost", trade, [ParetoSet(), AtMost(1), Cover(0.0, 0.5)], None),
+        (
+            "unequal variances, vector margins",
+            unequal,
+            [ParetoSet((0.1, 0.3)), AtMost(2, (0.1, 0.3)), Cover((0.1, 0.3), (0.2, 0.1))],
+            4000,
+        ),
         ("four coins", coins, everything, None),
         ("COV-BOOST", load_instance("covboost"), [AtMost(1), AtMost(2), Cover(0.0, 0.5)], None),
+    ]
+
+
+def _shared(K: int) -> list[Radius]:
+    """Radii whose shares and rho favour the first arms, and the last: where arms tie, and not."""
+    counts = 300.0 * 0.5 ** np.arange(K)
+    return [
+        kind().with_design(tuple(theory.informed_rho(n)), theory.informed_shares(n))
+        for kind in (Mixture, UnknownScale)
+        for n in (counts, counts[::-1])
     ]
 
 
@@ -187,7 +207,7 @@ def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
         Mixture(union="none"),
     ]  # fmt: skip
     for name, bandit, goals, budget in _problems():
-        for radius in radii:
+        for radius in [*radii, *_shared(bandit.K)]:
             if isinstance(radius, UnknownScale) and bandit.model != "gaussian":
                 continue
             runs = size.runs if bandit.K < 10 else max(size.runs // 20, 10)
@@ -270,6 +290,7 @@ def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[st
         (UnknownScale(), {"scale": unequal}),
         (UnknownScale(), {"means": front, "scale": spread}),
         (UnknownScale(union="pairs"), {"means": front, "scale": spread}),
+        *((radius, {"means": front, "scale": spread}) for radius in _shared(4)),
         (Mixture(union="none"), {"means": front}),
         (KaufmannKoolen("approximate"), pair),
         (KaufmannKoolen("approximate", union="none"), {"means": front}),
