@@ -22,6 +22,7 @@ from paretoid.summaries import summaries
 from paretoid.theory.checks import check_choice, check_count
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 from paretoid.validation import bounds, mutants
+from paretoid.validation.benchmarks import participants
 from paretoid.validation.delta_correct import delta_correctness, engine
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.pathwise import check_path, engine_path, watched_goals
@@ -42,12 +43,13 @@ class Battery:
     replications: int
     horizon: int
     compared: int
+    trials: int
 
 
 BATTERIES = {
-    "quick": Battery(60, 300, 60, 200, 250, 20),
-    "standard": Battery(300, 2_000, 150, 800, 600, 60),
-    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000),
+    "quick": Battery(60, 300, 60, 200, 250, 20, 2),
+    "standard": Battery(300, 2_000, 150, 800, 600, 60, 20),
+    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000, 20),
 }
 
 
@@ -79,6 +81,7 @@ def certify(
         "errors": lambda: _errors(size, seed, regressions),
         "sequential_tests": lambda: _sequential(size, seed, regressions),
         "coverage": lambda: _coverages(size, seed, regressions),
+        "participants": lambda: _participants(size),
         "mutants": lambda: _mutants(regressions),
         "bounds": lambda: _bounds(size, seed, regressions),
     }
@@ -322,6 +325,15 @@ def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[st
         if result.guarantee == "proved" and not result.holds(FALSE_ALARM):
             regressions.append(f"coverage: {result.summary()}")
     return rows
+
+
+def _participants(size: Battery) -> dict[str, list[list[float]]]:
+    """Mean samples and their standard errors, by radius and goal."""
+    table = participants.rows(trials=size.trials, runs=size.trials, draws=5 * size.trials)
+    return {
+        name: [[_round(cell.mean, 5), _round(cell.error, 3)] for cell in cells]
+        for name, cells in table.items()
+    }
 
 
 def _mutants(regressions: list[str]) -> dict[str, Any]:

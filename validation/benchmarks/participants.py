@@ -69,7 +69,7 @@ def earlier_trial(rng: np.random.Generator, participants: int, draws: int) -> li
 def rows(
     trials: int = 20, runs: int = 20, draws: int = 100, seed: int = 1,
     said: Callable[[str], None] = lambda line: None,
-) -> dict[str, list[Mean | None]]:  # fmt: skip
+) -> dict[str, list[Mean]]:  # fmt: skip
     """The table: a row for each radius, a cell for each of `GOALS`; `trials * runs` runs a cell."""
     truth = load_instance("covboost")
     permuted = GaussianBandit(np.roll(truth.means, truth.K // 2, axis=0), truth.scale)
@@ -98,8 +98,8 @@ def rows(
                         max_samples=CEILINGS[column], seed=seed)  # fmt: skip
 
     columns = range(len(GOALS))
-    table: dict[str, list[Mean | None]] = {}
-    wanted: dict[str, Callable[[int], Mean | None]] = {
+    table: dict[str, list[Mean]] = {}
+    wanted: dict[str, Callable[[int], Mean]] = {
         "the paper's proved radius": lambda c: whole(KaufmannKoolen(), c),
         "two-sided, uniform shares, best rho": lambda c: min(
             (whole(Mixture(rho, sides="two"), c) for rho in RHOS), key=lambda cell: cell.mean
@@ -120,11 +120,11 @@ def rows(
     return table
 
 
-def markdown(table: dict[str, list[Mean | None]]) -> str:
+def markdown(table: dict[str, list[Mean]]) -> str:
     """The rows as a Markdown table."""
     lines = ["| Mixture, delta = 0.1, COV-BOOST | " + " | ".join(HEADS) + " |", "|---|---|---|---|"]
     for name, cells in table.items():
-        lines.append(f"| {name} | {' | '.join('' if c is None else str(c) for c in cells)} |")
+        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
 
