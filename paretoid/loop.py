@@ -16,14 +16,13 @@ import numpy as np
 from paretoid.arithmetic import check_digits, reference_of
 from paretoid.engine.build import opening_of
 from paretoid.goals.base import as_answer
-from paretoid.rules import BestArmRule
+from paretoid.rules import BestArmRule, Rule
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 from paretoid.view import Lens, Samples, Standing, View
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
     from paretoid.goals import Goal
-    from paretoid.rules import Rule
     from paretoid.runs.setting import Setting
 
 #: rows of noise drawn at a time
@@ -67,7 +66,7 @@ class Tally:
         self.reference = reference
 
     def add(self, arm: int, outcome: FloatArray) -> None:
-        """One outcome of `arm`, summed from the reference."""
+        """Count one outcome of `arm`, oriented, summed from the reference."""
         outcome = outcome - self.reference
         before = self.sums[arm] / max(self.counts[arm], 1)
         self.counts[arm] += 1
@@ -128,7 +127,7 @@ def run(
         view = lens.view(samples, len(history.arms), unit, standing, memory)
         answers = [None if stop else judged(rule, view, goal)
                    for stop, goal in zip(history.stops, goals, strict=True)]  # fmt: skip
-        standing = standing.after(*rule.settle(view))
+        standing = concluded(rule, view, standing)
         if setting.certifies:
             settled = certified(settled, view, standing)
         for position, answer in enumerate(answers):
@@ -178,7 +177,32 @@ def judged(rule: Rule, view: View, goal: Goal) -> BoolArray | None:
     try:
         return as_answer(answer, view.K).copy()
     except ValueError as error:
-        raise ValueError(f"{type(goal).__name__}.decide: {error}") from None
+        own = type(rule).judge is not Rule.judge
+        name = f"{type(rule).__name__}.judge" if own else f"{type(goal).__name__}.decide"
+        raise ValueError(f"{name}: {error}") from None
+
+
+def concluded(rule: Rule, view: View, standing: Standing) -> Standing:
+    """The standing with what the rule concludes now; conclusions that are none are refused."""
+    given: Any = rule.settle(view)
+    name = type(rule).__name__
+    try:
+        accepted, dropped = given
+        accepted, dropped = list(accepted), dict(dropped)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}.settle returned {given!r}; it must return the arms that are accepted, as a "
+            f"list, and those that are dropped, each with the arm that showed it, as a dictionary."
+        ) from None
+    strange = [arm for arm in (*accepted, *dropped) if arm not in standing.active]
+    strange += [arm for arm in dropped.values() if arm not in range(view.K)]
+    strange += [arm for arm in accepted if arm in dropped]
+    if strange:
+        raise ValueError(
+            f"{name}.settle concluded something about arm {strange[0]!r} that cannot be: arms are "
+            f"accepted or dropped once, while they are active, and rivals are 0..{view.K - 1}."
+        )
+    return standing.after(accepted, dropped)
 
 
 def chosen(rule: Rule, view: View, rng: np.random.Generator) -> list[int]:

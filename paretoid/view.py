@@ -128,7 +128,7 @@ class View:
 
     @property
     def K(self) -> int:
-        """How many arms."""
+        """The number of arms."""
         return len(self.arms)
 
     @cached_property

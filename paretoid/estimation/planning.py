@@ -163,10 +163,10 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
     >>> posterior = fit(trial, "pooled", chains=2, cores=1)
-    >>> found = pareto_probability(posterior, fold=1.5)
-    >>> [str(arm) for arm in found.arm[found.optimal.values > 0.9].values]
+    >>> probability = pareto_probability(posterior, fold=1.5)
+    >>> [str(arm) for arm in probability.arm[probability.optimal.values > 0.9].values]
     ['BNT/BNT + BNT']
-    >>> bool((found.near_optimal >= found.optimal).all())    # a margin only adds arms
+    >>> bool((probability.near_optimal >= probability.optimal).all())    # a margin only adds arms
     True
     """
     import xarray as xr

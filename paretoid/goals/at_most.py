@@ -67,5 +67,5 @@ class AtMost(Goal):
         return combined_gaps(means / divisor, scaled(self.eps1, divisor), self.k)
 
     def words(self) -> str:
-        """What is asked for."""
+        """What is asked for, as reports say it."""
         return f"any {self.k} near-optimal arm" + ("s" if self.k > 1 else "")

@@ -58,7 +58,7 @@ class Goal(Member):
     eps1: Any = 0.0
 
     def is_correct(self, answer: Any, means: Any) -> bool:
-        """Is `answer`, a (K,) mask, right for these means (larger is better)?"""
+        """True: `answer`, a (K,) mask, is right for these means, where larger is better."""
         raise NotImplementedError(
             f"{type(self).__name__} must define is_correct(answer, means): without it nobody knows "
             f"what is wrong."

@@ -55,5 +55,5 @@ class Cover(Goal):
         return OPT if bool((np.maximum(-within.min(axis=1), view.h) > 0).all()) else None
 
     def words(self) -> str:
-        """What is asked for."""
+        """What is asked for, as reports say it."""
         return "arms such that every optimal arm left out is close to one of them"

@@ -42,5 +42,5 @@ class ParetoSet(Goal):
         return view.S | ~view.dominated if view.settled else None
 
     def words(self) -> str:
-        """What is asked for."""
+        """What is asked for, as reports say it."""
         return "all optimal arms"
