@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -35,12 +36,21 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],
-        f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
-        f"{text.count(float(planned.lower_bound))} samples on average for any exact method on the "
-        f"fitted means.",
+        _least(planned),
         planned.attrs["near_ties"],
     ]
     return "\n".join([*lines, "", *_wrapped(words, width)])
+
+
+def _least(planned: xr.Dataset) -> str:
+    """What no exact method can be below on average; nothing where no such bound is known."""
+    time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    if math.isnan(time):
+        return ""
+    return (
+        f"Exact problem: T* = {text.count(time)}, so at least {text.count(least)} samples on "
+        f"average for any exact method on the fitted means."
+    )
 
 
 def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
