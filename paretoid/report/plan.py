@@ -129,6 +129,9 @@ def _answers(
             blocks.append(TextBlock(planned.attrs["shares_in_words"]))
     else:
         blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
+    assumed = trial_of(fit).assumptions
+    if assumed:
+        blocks.append(TextBlock(f"Assumed, not reported: {' '.join(assumed)}"))
     problems = group(fit, "posterior").attrs["paretoid_problems"]
     if problems:
         said = f"The fit has problems that its maker accepted: {problems}. "

@@ -21,7 +21,10 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
     sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
-    lines = [*_wrapped([*sentences, *trial.assumptions, _problems(fit)], width), ""]
+    lines = [
+        *_wrapped([*sentences, *trial.assumptions, *trial.readings, _problems(fit)], width),
+        "",
+    ]
     heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
     if (shares.attrs["eps1"] > 0).any():
         heads.append("in margin")
@@ -152,6 +155,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         "endpoints": trial.endpoints,
         "citation": trial.citation,
         "assumptions": trial.assumptions,
+        "readings": trial.readings,
         "fit_problems": fit["posterior"].attrs["paretoid_problems"],
         "probability_optimal": dict(zip(trial.arms, shares.optimal.values, strict=True)),
         "probability_within_margin": dict(zip(trial.arms, shares.near_optimal.values, strict=True)),
