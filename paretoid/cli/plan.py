@@ -28,9 +28,9 @@ Start = Annotated[
     str,
     typer.Argument(
         metavar="TRIAL",
-        help="A bundled trial (see `paretoid datasets`), a CSV file with one row per arm and "
-        "endpoint, or a fit (.nc) saved by `paretoid fit`.",
-        autocompletion=names_and_files(_trials, ".csv", ".nc"),
+        help="A bundled trial (see `paretoid datasets`), a table as a CSV or Excel file, "
+        "or a fit (.nc) saved by `paretoid fit`.",
+        autocompletion=names_and_files(_trials, ".csv", ".xlsx", ".nc"),
     ),
 ]
 
@@ -57,6 +57,7 @@ def plan(
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
+    assumed_sd: published.AssumedSd = None,
     shares: Annotated[
         str,
         typer.Option(
@@ -87,15 +88,18 @@ def plan(
     published.check_sampler(variances, seed)
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
-        given = (arms, endpoints, minimize, scale, assumed_n)
+        given = (arms, endpoints, minimize, scale, assumed_n, assumed_sd)
         if any(option is not None for option in given) or level != 0.95 or variances != "partial":
             raise ValueError(
                 f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
-                f"--assumed-n and --variances come too late: they belong to `paretoid fit`."
+                f"--assumed-n, --assumed-sd and --variances come too late: they belong to "
+                f"`paretoid fit`."
             )
         fitted, summary = _load(trial)
     else:
-        summary = published.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
+        summary = published.read_trial(
+            trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
+        )
     if fold is None and margin is None and "log-normal" in summary.scales:
         fold = 1.5
 

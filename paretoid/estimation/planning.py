@@ -251,9 +251,10 @@ def plan(
     stopped, correct, answer, pulls, sharp_bound, theorem_1. Summaries: assurance (with _error),
     samples_needed (inf: not within max_samples), censored, error_rate with its 95% interval
     (wrong answers among all draws), allocation, returned. Of the plug-in instance: plug_in_*,
-    characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian outcomes,
-    no margin. Attributes say in words what the guarantee and the bounds rest on, which
-    assumptions were made and which arms tie.
+    characteristic_time, characteristic_weights, lower_bound: exact problem, no margin, by the
+    divergence of its outcomes, Gaussian or 0/1; NaN where their law is not known. Attributes say
+    in words what the guarantee and the bounds rest on, which assumptions were made and which arms
+    tie.
 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -349,10 +350,11 @@ def plan(
     for name in ("sharp_bound", "theorem_1"):
         table = [[float(limits[name]) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
-    T = Problem.of(plug_in).time
-    result["characteristic_time"] = T.time
-    result["characteristic_weights"] = ("arm", T.weights)
-    result["lower_bound"] = T.samples(delta)
+    at_fit = Problem.of(plug_in)
+    T = at_fit.time if at_fit.outcomes else None
+    result["characteristic_time"] = T.time if T else np.nan
+    result["characteristic_weights"] = ("arm", T.weights if T else np.full(K, np.nan))
+    result["lower_bound"] = T.samples(delta) if T else np.nan
     result["smallest_margin"] = ("draw", [_nearest(b)[0] for b in bandits])
     result.attrs = {
         **runs.attrs,
@@ -363,7 +365,10 @@ def plan(
         "shares_in_words": _shares_in_words(len(goal_list), mix) if uniform is not None else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
-        "average on the plug-in instance, taken as Gaussian; a margin or k needs fewer",
+        f"average on the plug-in instance with {at_fit.outcomes.capitalize()} outcomes, "
+        "independent between endpoints; a margin or k needs fewer"
+        if T
+        else "",
         "near_ties": _ties(bandits, stopped, goal_list, max_samples),
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,

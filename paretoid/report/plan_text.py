@@ -21,7 +21,10 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
     sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
-    lines = [*_wrapped([*sentences, *trial.assumptions, _problems(fit)], width), ""]
+    lines = [
+        *_wrapped([*sentences, *trial.assumptions, *trial.readings, _problems(fit)], width),
+        "",
+    ]
     heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
     if (shares.attrs["eps1"] > 0).any():
         heads.append("in margin")
@@ -37,12 +40,21 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],
         planned.attrs.get("shares_in_words", ""),
-        f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
-        f"{text.count(float(planned.lower_bound))} samples on average for any exact method on the "
-        f"fitted means.",
+        _least(planned),
         planned.attrs["near_ties"],
     ]
     return "\n".join([*lines, "", *_wrapped(words, width)])
+
+
+def _least(planned: xr.Dataset) -> str:
+    """What no exact method can be below on average; nothing where no such bound is known."""
+    time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    if math.isnan(time):
+        return ""
+    return (
+        f"Exact problem: T* = {text.count(time)}, so at least {text.count(least)} samples on "
+        f"average for any exact method on the fitted means."
+    )
 
 
 def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
@@ -143,6 +155,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         "endpoints": trial.endpoints,
         "citation": trial.citation,
         "assumptions": trial.assumptions,
+        "readings": trial.readings,
         "fit_problems": fit["posterior"].attrs["paretoid_problems"],
         "probability_optimal": dict(zip(trial.arms, shares.optimal.values, strict=True)),
         "probability_within_margin": dict(zip(trial.arms, shares.near_optimal.values, strict=True)),
