@@ -85,7 +85,8 @@ def setting_bounds(
     """
     means, sure = known.means, known.gaussian and proved and not np.any(goal.eps1)
     k = goal.k if isinstance(goal, AtMost) else None
-    ape = rule == repr(APE())  # with pull="both" a round draws two
+    theirs = type(goal).contest is Goal.contest  # else APE compares other arms than b_t and c_t
+    ape = theirs and rule == repr(APE())  # with pull="both" a round draws two
     problem = (goal.eps1, k, known.scale)
     theorems: dict[str, tuple[bool, Any]] = {
         "sharp_bound": (

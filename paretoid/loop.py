@@ -17,7 +17,7 @@ from paretoid.engine.build import opening_of
 from paretoid.goals.base import as_answer
 from paretoid.rules import BestArmRule
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray
-from paretoid.view import Lens, Samples, Standing, View
+from paretoid.view import Lens, Samples, Standing, View, steered
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -122,9 +122,11 @@ def run(
                 if answer is not None:
                     pulls = tally.counts.astype(np.int64)
                     history.stops[position] = Stop(view.time, answer, pulls)
-        open_goals = history.stops.count(None)
+        pairs = zip(goals, history.stops, strict=True)
+        open_goals = [goal for goal, stop in pairs if stop is None]
+        view = steered(view, open_goals)
         if watch is not None:
-            watch(view, open_goals)
+            watch(view, len(open_goals))
         if not open_goals:
             break
         standing = standing.after(*rule.settle(view))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
@@ -30,7 +30,7 @@ def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
     return {kind.__name__: kind for kind in classes}
 
 
-GOALS = _by_name(ParetoSet, Cover, AtMost)
+GOALS = _by_name(ParetoSet, Cover, AtMost, PracticalSet)
 #: on differences of two arms
 PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, LUCB1Like)
 #: on single arms, for rules that compare those

@@ -92,6 +92,7 @@ class View:
     single            estimates and bounds (K,) of single arms under a radius on these, else None
     standing          what a rule has concluded for good
     memory            a dictionary of the rule's own, empty when a run begins
+    contest           the arms that the goal wants compared, in place of b_t and c_t; else None
 
     >>> import paretoid as pt
     >>> bandit = pt.GaussianBandit([[1.0, 0.0], [0.0, 1.0]], scale=[1.0, 2.0])
@@ -123,6 +124,7 @@ class View:
     standing: Standing
     memory: dict[str, Any]
     reciprocal: bool
+    contest: tuple[int, int] | None = None
 
     @property
     def K(self) -> int:
@@ -208,6 +210,8 @@ class View:
 
         If every arm is in OPT it is the least certain one, for goals that still go on.
         """
+        if self.contest is not None:
+            return self.contest[0]
         outside = ~self.optimal
         if outside.any():
             return int(np.argmax(np.where(outside, -self.g, -np.inf)))
@@ -216,6 +220,8 @@ class View:
     @cached_property
     def c(self) -> int:
         """c_t: the arm most likely to dominate b_t, argmin_j max_d (L^d + eps1^d)."""
+        if self.contest is not None:
+            return self.contest[1]
         return int(np.argmin(self.M_lower[self.b]))
 
     @property
@@ -232,6 +238,20 @@ class View:
     def with_standing(self, standing: Standing) -> View:
         """The same moment with another standing."""
         return replace(self, standing=standing)
+
+
+def steered(view: View, goals: Sequence[Any]) -> View:
+    """The view with the arms that the first of `goals`, those still open, wants compared.
+
+    >>> import paretoid as pt
+    >>> lens = Lens(pt.GaussianBandit([[0.0], [3.0], [3.1]]), pt.Mixture(), 0.1, eps1=0.0)
+    >>> counts = np.full((3, 1), 100.0)
+    >>> view = lens.view(Samples(counts, lens.bandit.oriented, counts), 300)
+    >>> steered(view, [pt.ParetoSet()]).contest, steered(view, [pt.PracticalSet(0.5)]).contest
+    (None, (1, 2))
+    """
+    pair = goals[0].contest(view) if goals else None
+    return view if pair is None else replace(view, contest=pair)
 
 
 def _off_diagonal(table: FloatArray) -> FloatArray:

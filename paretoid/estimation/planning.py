@@ -15,10 +15,20 @@ from paretoid.bounds import Problem, setting_bounds
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
+from paretoid.goals.base import with_union
 from paretoid.intervals import quantile
 from paretoid.summaries import summary_of
-from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
+from paretoid.text import MARGINS
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    as_epsilon,
+    check_choice,
+    check_count,
+    check_delta,
+)
+from paretoid.theory.practical import practical_set
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:
@@ -119,7 +129,9 @@ def _bandit(trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: An
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
 
-    Takes a trial summary or a fit. 1.5 is the vaccine field's usual non-inferiority margin.
+    Takes a trial summary or a fit. What a margin means is the goal's to say: that of `ParetoSet`
+    lets an arm in that is close in one endpoint, which no non-inferiority trial would do; that of
+    `PracticalSet` does not.
 
     >>> from paretoid.estimation import load_trial
     >>> [round(eps, 3) for eps in fold_margin(load_trial("comcov2"), 1.5)]
@@ -129,7 +141,7 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     if not isinstance(fold, (int, float)) or not 1 < fold < math.inf:
         raise ValueError(
             f"fold={fold!r} must be a ratio above 1: responses closer than that count as equal. "
-            f"Non-inferiority trials use 1.5; for no margin leave it out."
+            f"For no margin leave it out."
         )
     if "log-normal" not in trial.scales:
         raise ValueError(
@@ -139,8 +151,13 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     return tuple(math.log(fold) if s == "log-normal" else 0.0 for s in trial.scales)
 
 
-def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) -> xr.Dataset:
+def pareto_probability(
+    fit: Any, eps1: Any = 0.0, *, fold: float | None = None, margin_means: str = "any"
+) -> xr.Dataset:
     """P(arm in S*) and P(arm in S*_eps1) per arm, with Monte Carlo standard errors.
+
+    `margin_means="all"`: in place of S*_eps1 the arms that are not practically dominated, with
+    eps1 for their margin (`theory.practical_set`).
 
     The error comes from the means of twenty batches per chain, which sees autocorrelation, and
     is never below that of independent draws with one success and one failure added: a share of
@@ -157,6 +174,7 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     """
     import xarray as xr
 
+    check_choice(margin_means, tuple(MARGINS), name="margin_means", why="see PracticalSet.")
     trial = trial_of(fit)
     if fold is not None:
         if np.any(np.asarray(eps1) != 0):
@@ -169,12 +187,19 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     shares: dict[str, Any] = {}
     for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
         inside = _in_pareto_set(means * sign, slack)
+        if name == "near_optimal" and margin_means == "all":
+            inside = np.array([practical_set(draw, slack) for draw in means * sign])
         shares[name] = ("arm", inside.mean(axis=0))
         shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
     return xr.Dataset(
         shares,
         coords={"arm": list(trial.arms)},
-        attrs={"eps1": epsilon, "draws": len(means), "assumptions": " ".join(trial.assumptions)},
+        attrs={
+            "eps1": epsilon,
+            "margin_means": margin_means,
+            "draws": len(means),
+            "assumptions": " ".join(trial.assumptions),
+        },
     )
 
 
@@ -271,11 +296,11 @@ def plan(
     expected, tuned = max_samples / K, radius is None
     if radius is None:
         pilot = pt.simulate(
-            plug_in, goal_list, radius=_default_radius(plug_in, delta, expected),
+            plug_in, goal_list, radius=_default_radius(plug_in, goal_list, delta, expected),
             replications=_PILOT, **common,
         )  # fmt: skip
         expected = float(pilot.stopping_time.median("replication").max()) / K
-        radius = _default_radius(plug_in, delta, expected)
+        radius = _default_radius(plug_in, goal_list, delta, expected)
     if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
         _, scales = posterior_draws(fit)
         stated = np.quantile(scales, scale_quantile, axis=0)
@@ -312,7 +337,7 @@ def plan(
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
-        table = [[float(limits[name]) for limits in row] for row in bounds]
+        table = [[float(limits.get(name, math.nan)) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
     T = Problem.of(plug_in).time
     result["characteristic_time"] = T.time
@@ -322,7 +347,9 @@ def plan(
     result.attrs = {
         **runs.attrs,
         **({"expected_samples_per_arm": expected} if tuned else {}),
-        "guarantee_in_words": _in_words(radius, plug_in, scale_quantile, delta),
+        "guarantee_in_words": _in_words(
+            radius, plug_in, scale_quantile, delta, runs.attrs["guarantee"]
+        ),
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
         "average on the plug-in instance, taken as Gaussian; a margin or k needs fewer",
@@ -353,11 +380,13 @@ def _with_margin(goal_list: list[Any], trial: TrialSummary, fold: float | None) 
             raise ValueError(
                 f"{goal} states its own margin, and fold={fold} would set another. Give one."
             )
-    both = {"eps1": margin, "eps2": margin}
-    return [
-        replace(goal, **(both if isinstance(goal, Cover) else {"eps1": margin}))
-        for goal in goal_list
-    ]
+
+    def given(goal: Goal) -> dict[str, Any]:
+        if isinstance(goal, PracticalSet):
+            return {"margin": margin, "slack": None}  # half of it, as by default
+        return {"eps1": margin, **({"eps2": margin} if isinstance(goal, Cover) else {})}
+
+    return [replace(goal, **given(goal)) for goal in goal_list]
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
@@ -373,9 +402,10 @@ def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
     return np.unique(sizes)
 
 
-def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
+def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expected: float) -> Radius:
     rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
-    return UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    radius = UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    return with_union(radius, goals)
 
 
 def _needed(time: Any, stopped: BoolArray) -> FloatArray:
@@ -398,9 +428,11 @@ def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
     )
 
 
-def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: float) -> str:
-    if radius.guarantee != "proved":
-        return f"{radius} is heuristic: nothing bounds the probability of a wrong answer."
+def _in_words(
+    radius: Radius, bandit: Bandit, scale_quantile: float, delta: float, guarantee: str
+) -> str:
+    if guarantee != "proved":
+        return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
     if not radius.needs_scale:
         return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."

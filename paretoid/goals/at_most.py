@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 class AtMost(Goal):
     """eps1-PSI-k: any k near-optimal arms, or all of the optimal ones if they are fewer.
 
+    Near-optimal: no other arm is better by more than eps1 in every objective at once, so being
+    close in one objective is enough.
+
     >>> AtMost(k=1).is_correct(np.array([True, False]), [[1.0, 0.0], [0.0, 1.0]])
     True
     """

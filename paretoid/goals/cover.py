@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 class Cover(Goal):
     """(eps1, eps2)-cover: near-optimal arms such that every optimal arm left out is within eps2.
 
+    Near-optimal: no other arm is better by more than eps1 in every objective at once, so being
+    close in one objective is enough. Left out: better than an arm returned by less than eps2, in
+    every objective.
+
     >>> Cover(eps2=1.5).is_correct(np.array([True, False]), [[1.0, 0.0], [0.0, 1.0]])
     True
     """

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 class ParetoSet(Goal):
     """eps1-PSI: all optimal arms, and perhaps some that are within eps1 of optimal.
 
-    eps1 is a scalar or one number per objective, in the objectives' own units.
+    eps1 is a scalar or one number per objective, in the objectives' own units. An arm is within
+    it unless another arm is better by more than eps1 in every objective at once: being close in
+    one objective is enough, however far behind the arm is in the others. For a margin that counts
+    in every objective use `PracticalSet`.
 
     >>> import numpy as np
     >>> ParetoSet().is_correct(np.array([True, False]), [[1.0, 0.0], [0.0, 1.0]])
