@@ -142,9 +142,11 @@ def lens_of(setting: Setting) -> Lens:
     single = None
     if isinstance(setting.rule, BestArmRule):
         single = setting.rule.levels(setting.bandit.K, setting.delta)
+    first = setting.goals[0]
     return Lens(
-        setting.bandit, setting.radius, setting.delta, eps1=setting.goals[0].eps1, levels=single
-    )
+        setting.bandit, setting.radius, setting.delta, eps1=first.eps1, levels=single,
+        limits=len(first.limits or ()),
+    )  # fmt: skip
 
 
 def judged(rule: Rule, view: View, goal: Goal) -> BoolArray | None:

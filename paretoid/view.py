@@ -20,6 +20,7 @@ from paretoid.bandits import Bandit
 from paretoid.engine.columns import Columns
 from paretoid.engine.levels import Levels
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon
+from paretoid.theory.limits import LimitLevels, limit_levels
 from paretoid.theory.radii import PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 
@@ -92,6 +93,8 @@ class View:
     single            estimates and bounds (K,) of single arms under a radius on these, else None
     standing          what a rule has concluded for good
     memory            a dictionary of the rule's own, empty when a run begins
+    alone             half-widths (K, D) of lower and upper bounds on single arms, for limits, in
+                      these units; None without limits
     contest           the arms that the goal wants compared, in place of b_t and c_t; else None
 
     >>> import paretoid as pt
@@ -124,6 +127,7 @@ class View:
     standing: Standing
     memory: dict[str, Any]
     reciprocal: bool
+    alone: tuple[FloatArray, FloatArray] | None = None
     contest: tuple[int, int] | None = None
 
     @property
@@ -268,6 +272,7 @@ class Lens:
     eps1     the slack that steers the sampling
     levels   of lower and upper bounds, for radii on single arms
     drop     the delta of upper bounds, where several goals share it out; default: `delta`
+    limits   how many limits arms must meet: their claims share delta with the others
     """
 
     def __init__(
@@ -279,8 +284,14 @@ class Lens:
         eps1: Any,
         levels: tuple[float, float] | None = None,
         drop: float | None = None,
+        limits: int = 0,
     ) -> None:
         K, D = bandit.K, bandit.D
+        self.limits: LimitLevels | None = None
+        if limits:
+            self.limits = limit_levels(radius, K, D, delta, limits)
+            drop = self.limits.rivals * (1.0 if drop is None else drop / delta)
+            delta = self.limits.pairs
         self.bandit, self.radius, self.K, self.D = bandit, radius, K, D
         self.unknown = not radius.needs_scale
         self.eps1 = eps1
@@ -311,7 +322,7 @@ class Lens:
         inverse = 1 / unit
         x = samples.means * inverse
         difference = x[:, None, :] - x[None, :, :]
-        single = None
+        single = alone = None
         if self.columns is None:
             keep = drop = self._growing(samples.counts)
         else:
@@ -323,6 +334,9 @@ class Lens:
                 single = x[:, 0], (x - low)[:, 0], (x + high)[:, 0]
             else:
                 keep, drop = self._pairs(l, v)
+            if self.limits is not None:
+                low, high = self.limits.keep[:, None], self.limits.drop[:, None]
+                alone = np.sqrt((low + l) * v), np.sqrt((high + l) * v)
         eps1 = as_epsilon(self.eps1, self.D)
         return View(
             self.bandit.arms, self.bandit.objectives, time, samples, unit,
@@ -330,7 +344,7 @@ class Lens:
             difference, keep, drop, single,
             Standing.begin(self.K) if standing is None else standing,
             {} if memory is None else memory,
-            self.unknown,
+            self.unknown, alone,
         )  # fmt: skip
 
     def _terms(self, samples: Samples, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from paretoid.explorer.design import Design
-from paretoid.goals import Goal
 from paretoid.loop import chosen, judged
 from paretoid.registry import is_ours
 from paretoid.rules import Rule
@@ -109,7 +108,7 @@ def choose(moment: Moment, queue: list[int], n: int, seen: View | None = None) -
 
 def _steered(rule: Rule, view: View, design: Design) -> View:
     """The view with the arms that the first open goal wants compared, if any goal wants that."""
-    if all(type(goal).contest is Goal.contest for goal in design.goals):
+    if not any(goal.steers for goal in design.goals):
         return view
     return steered(view, [goal for goal in design.goals if judged(rule, view, goal) is None])
 

@@ -14,7 +14,7 @@ from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.goals.base import with_union
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
-from paretoid.runs.setting import as_goals, guarantee_of
+from paretoid.runs.setting import as_goals, check_limits, guarantee_of
 from paretoid.text import meant
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
 from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
@@ -95,10 +95,16 @@ class Design:
         if radius is None:
             self.radius = with_union(self.radius, self.goals)
         self.rule.check(self.bandit, self.goals, self.radius)
+        check_limits(self.goals, self.radius, self.bandit, self.delta)
         if len({tuple(as_epsilon(goal.eps1, D)) for goal in self.goals}) > 1:
             raise ValueError(
                 f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "
                 f"sampling: one trial can follow only one. Give them a common eps1."
+            )
+        if len({goal.limits for goal in self.goals}) > 1:
+            raise ValueError(
+                f"the goals {', '.join(map(str, self.goals))} differ in their limits, whose claims "
+                f"share delta: one trial can have one set of limits. Give all goals the same."
             )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)

@@ -27,7 +27,10 @@ class Goal(Member):
     >>> class BestOfFirst(Goal):
     ...     '''The arm that is best in the first objective.'''
     ...     guarantee = "proved"    # the drop level counts one claim for each pair of arms
-    ...     def is_correct(self, answer, means):
+    ...     #: limits that arms must meet, by objective; None: none
+    limits: Limits | None = None
+
+    def is_correct(self, answer, means):
     ...         return bool(answer.sum() == 1 and means[answer, 0] == means[:, 0].max())
     ...     def decide(self, view):
     ...         ahead = view.upper[:, :, 0] < 0                  # i is certainly below j
@@ -78,9 +81,26 @@ class Goal(Member):
     def contest(self, view: View) -> tuple[int, int] | None:
         """The two arms that a rule should compare now, in place of b_t and c_t; None: those.
 
-        A goal that names them is given a stream of samples of its own.
+        A goal that names them (`steers`) is given a stream of samples of its own.
         """
         return None
+
+    @property
+    def steers(self) -> bool:
+        """True: the goal itself names the arms to compare."""
+        return type(self).contest is not Goal.contest
+
+    def bind(self, objectives: Sequence[str], sign: Any) -> Goal:
+        """The goal for these objectives; `sign` is -1 where less is better.
+
+        Most goals do not depend on names; those with limits find the columns of their limits.
+
+        >>> from paretoid import ParetoSet, at_most
+        >>> goal = ParetoSet(limits={"tox": at_most(0.3)}).bind(["effect", "tox"], [1, -1])
+        >>> goal.is_correct([True, False], [[1.0, -0.1], [2.0, -0.5]])    # the second is too toxic
+        True
+        """
+        return self
 
     def proved_by(self, radius: Radius, K: int, D: int, delta: float) -> bool:
         """True: under this radius, if it is proved, the intervals that the goal relies on hold.
@@ -91,6 +111,8 @@ class Goal(Member):
         >>> PracticalSet(0.5).proved_by(Mixture(union="pairs"), 5, 2, 0.1)
         True
         """
+        if self.limits is not None and not isinstance(radius, MixtureRadius):
+            return False
         return self.union == "claims" or radius.counts_pairs(K, D, delta)
 
     def check(self, K: int, D: int) -> None:
@@ -110,8 +132,23 @@ class Goal(Member):
         return said or str(self)
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={short(value)}" for name, value in arguments(self).items())
+        inside = ", ".join(f"{name}={short(value)}" for name, value in said(self).items())
         return f"{type(self).__name__}({inside})"
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in said(self).items())
+        return f"{type(self).__name__}({inside})"
+
+
+def said(goal: Goal) -> dict[str, Any]:
+    """The arguments of a goal that are worth saying: all, but for limits that it has not.
+
+    >>> from paretoid import ParetoSet
+    >>> said(ParetoSet(0.5))
+    {'eps1': 0.5}
+    """
+    given = arguments(goal)
+    return {name: value for name, value in given.items() if (name, value) != ("limits", None)}
 
 
 def with_union(radius: Radius, goals: Sequence[Goal]) -> Radius:

@@ -38,7 +38,8 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
         if ParetoSet(eps1).gaps(bandit.oriented, divisor).min() > enough
     }
     for goal in goals:
-        if not (isinstance(goal, (ParetoSet, Cover, AtMost)) and goal.eps1 in settled):
+        ours = isinstance(goal, (ParetoSet, Cover, AtMost)) and goal.limits is None
+        if not (ours and goal.eps1 in settled):
             _refuse(bandit, goal, goal.gaps(bandit.oriented, divisor), judge, delta)
 
 

@@ -15,6 +15,7 @@ from paretoid.goals.base import with_union
 from paretoid.rules import APE, Rule
 from paretoid.runs.feasibility import refuse_endless
 from paretoid.theory.checks import as_epsilon, check_count, check_delta
+from paretoid.theory.limits import limit_levels
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, Radius
 
@@ -70,8 +71,7 @@ def streams_of(goals: Sequence[Goal], D: int) -> list[list[int]]:
     """
     groups: dict[Any, list[int]] = {}
     for position, goal in enumerate(goals):
-        own = type(goal).contest is not Goal.contest
-        key = position if own else tuple(as_epsilon(goal.eps1, D))
+        key = position if goal.steers else tuple(as_epsilon(goal.eps1, D))
         groups.setdefault(key, []).append(position)
 
     def slack(position: int) -> float:
@@ -108,9 +108,17 @@ def check_setting(
     for instance in bandits:
         rule.check(instance, goal_list, radius)
         check_radius(radius, instance, rule)
+        check_limits(goal_list, radius, instance, delta)
         if max_samples is None:
             refuse_endless(instance, goal_list, radius, delta)
     return goal_list, rule, radius, delta, seed, max_samples
+
+
+def check_limits(goals: Sequence[Goal], radius: Radius, bandit: Bandit, delta: float) -> None:
+    """Refuse a radius without bounds on single arms, which limits need."""
+    for goal in goals:
+        if goal.limits is not None:
+            limit_levels(radius, bandit.K, bandit.D, delta, len(goal.limits))
 
 
 def _listed(given: Any, kind: type) -> list[Any]:
@@ -153,4 +161,4 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
         )
     for goal in goal_list:
         goal.check(bandit.K, bandit.D)
-    return goal_list
+    return [goal.bind(bandit.objectives, bandit.sign) for goal in goal_list]
