@@ -130,10 +130,10 @@ def sample_bounds(
     `characteristic` is about the whole Pareto set, not about k arms or a cover.
 
     >>> from paretoid import GaussianBandit
-    >>> found = sample_bounds(GaussianBandit([[0.0], [2.0]]))
-    >>> found["characteristic"] < found["sharp_bound"] < found["theorem_1"]
+    >>> bounds = sample_bounds(GaussianBandit([[0.0], [2.0]]))
+    >>> bounds["characteristic"] < bounds["sharp_bound"] < bounds["theorem_1"]
     True
-    >>> found["theorem_1"].holds
+    >>> bounds["theorem_1"].holds
     'with probability at least 1 - delta = 0.9'
     """
     if not isinstance(bandit, Bandit):

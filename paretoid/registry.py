@@ -139,10 +139,10 @@ def split(spec: str) -> tuple[str, dict[str, Any]]:
     >>> split("mixture:rho=100,union=pairs")
     ('mixture', {'rho': 100, 'union': 'pairs'})
     """
-    found = _SPEC.fullmatch(spec)
-    if found is None:
+    parsed = _SPEC.fullmatch(spec)
+    if parsed is None:
         raise ValueError(f"{spec!r} must be a NAME, or NAME:key=value,key=value.")
-    inside = found["colon"] or found["paren"] or ""
+    inside = parsed["colon"] or parsed["paren"] or ""
     given: dict[str, Any] = {}
     for part in _parts(inside):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -151,7 +151,7 @@ def split(spec: str) -> tuple[str, dict[str, Any]]:
         if key in given:
             raise ValueError(f"{spec!r} gives {key} twice.")
         given[key] = _value(value)
-    return found[1], given
+    return parsed[1], given
 
 
 def _parts(inside: str) -> list[str]:
@@ -253,17 +253,17 @@ def _imported(name: str, what: str) -> type[Any]:
     """A class of somebody else's, MODULE:NAME; only one that is such a member."""
     module, _, path = name.partition(":")
     try:
-        found: Any = import_module(module)
+        thing: Any = import_module(module)
         for part in path.split("."):
-            found = getattr(found, part)
+            thing = getattr(thing, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
             f"{what} {name!r} cannot be imported ({error}). Install or put on the path what it was "
             f"written in."
         ) from None
-    if not isinstance(found, type) or not issubclass(found, _BASES[what]):
+    if not isinstance(thing, type) or not issubclass(thing, _BASES[what]):
         raise ValueError(f"{name!r} is no {what}: it is not derived from {_BASES[what].__name__}.")
-    return found
+    return thing
 
 
 # -- plain data ----------------------------------------------------------------------------------

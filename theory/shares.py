@@ -98,13 +98,13 @@ class Shares:
         """
         K = check_count(K, name="K", least=2, why="a difference needs two arms.")
         D = check_count(D, name="D", why="there must be an objective.")
-        for name, length, each in (("arms", K, "arm"), ("rivals", K, "arm"),
+        for name, length, thing in (("arms", K, "arm"), ("rivals", K, "arm"),
                                    ("objectives", D, "objective")):  # fmt: skip
             given = getattr(self, name)
             if given is not None and len(given) != length:
                 raise ValueError(
                     f"shares of {name} have length {len(given)}; {length} are needed, one for "
-                    f"each {each}. Leave {name} out to share uniformly."
+                    f"each {thing}. Leave {name} out to share uniformly."
                 )
 
     def keep_levels(self, K: int, D: int, delta: float) -> FloatArray:

@@ -73,7 +73,7 @@ def build_model(
 
     >>> from paretoid.estimation import load_trial
     >>> model = build_model(load_trial("covboost-groupB"), "pooled")
-    >>> sorted(each.name for each in model.free_RVs)
+    >>> sorted(variable.name for variable in model.free_RVs)
     ['log_sigma', 'mu']
     >>> [name for name in model.coords if len(model.coords[name]) == 8]    # eight arms
     ['arm']
@@ -388,8 +388,8 @@ def prior_check(
     published numbers would show tail probabilities at 0 or 1:
 
     >>> from paretoid.estimation import load_trial
-    >>> found = prior_check(load_trial("covboost-groupB"), draws=200)
-    >>> bool(found.tail_probability.min() > 0) and bool(found.tail_probability.max() < 1)
+    >>> check = prior_check(load_trial("covboost-groupB"), draws=200)
+    >>> bool(check.tail_probability.min() > 0) and bool(check.tail_probability.max() < 1)
     True
     """
     check_count(draws, name="draws", why="quantiles need draws.")

@@ -83,7 +83,7 @@ class Batch:
 
 
 def choose(moment: Moment, queue: list[int], n: int, seen: View | None = None) -> Batch:
-    """The next n arms.
+    """The arms of the next n allocations.
 
     queue   what is left of the round begun
     seen    the view of the samples themselves, if at hand

@@ -136,7 +136,7 @@ class Design:
         }
 
     def same_as(self, other: Design) -> bool:
-        """Do both say the same, as written in a ledger?"""
+        """True: both designs are written alike in a ledger."""
         return json.dumps(self.described()) == json.dumps(other.described())
 
     @classmethod

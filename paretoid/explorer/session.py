@@ -169,14 +169,14 @@ class Session:
         self._ledger.check_storage()
         kept = self._snapshot()
         state = self._fresh()  # what others write from now on is for the next time
-        replay, found = TrialState(self.design), head is None
+        replay, met_head = TrialState(self.design), head is None
         for event in self._ledger.events():
             if event.seq > state.seq:
                 break
             if event.kind in ("scaled", "settled", "stopped"):
                 self._check_decision(replay, event)
             replay.apply(event)
-            found = found or event.hash == head
+            met_head = met_head or event.hash == head
             if (
                 kept is not None
                 and kept[0] == event.seq
@@ -186,7 +186,7 @@ class Session:
                     f"the snapshot at event {event.seq} is not what the log leads to: it was "
                     f"changed. The log itself is sound up to there."
                 )
-        if not found:
+        if not met_head:
             raise LedgerError(
                 f"no event has the hash {head}: the log was cut before it or rewritten, or the "
                 f"hash belongs to another trial. Go back to a copy of the ledger."

@@ -92,5 +92,5 @@ class AtMost(LimitedGoal):
         return combined_gaps(means, eps1, self.k if self.limits is None else None)
 
     def words(self) -> str:
-        """What is asked for."""
+        """What is asked for, as reports say it."""
         return f"any {self.k} near-optimal arm" + ("s" if self.k > 1 else "") + self._within()

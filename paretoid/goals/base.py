@@ -27,10 +27,7 @@ class Goal(Member):
     >>> class BestOfFirst(Goal):
     ...     '''The arm that is best in the first objective.'''
     ...     guarantee = "proved"    # the drop level counts one claim for each pair of arms
-    ...     #: limits that arms must meet, by objective; None: none
-    limits: Limits | None = None
-
-    def is_correct(self, answer, means):
+    ...     def is_correct(self, answer, means):
     ...         return bool(answer.sum() == 1 and means[answer, 0] == means[:, 0].max())
     ...     def decide(self, view):
     ...         ahead = view.upper[:, :, 0] < 0                  # i is certainly below j
@@ -64,9 +61,11 @@ class Goal(Member):
     eps1: Any = 0.0
     #: which intervals a proof needs: those of "claims" that can be wrong, or all "pairs" together
     union: ClassVar[str] = "claims"
+    #: limits that arms must meet, by objective; None: none
+    limits: Any = None
 
     def is_correct(self, answer: Any, means: Any) -> bool:
-        """Is `answer`, a (K,) mask, right for these means (larger is better)?"""
+        """True: `answer`, a (K,) mask, is right for these means, where larger is better."""
         raise NotImplementedError(
             f"{type(self).__name__} must define is_correct(answer, means): without it nobody knows "
             f"what is wrong."

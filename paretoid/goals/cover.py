@@ -81,6 +81,6 @@ class Cover(LimitedGoal):
         return said.kept if bool((said.kept | said.dropped | covered).all()) else None
 
     def words(self) -> str:
-        """What is asked for."""
+        """What is asked for, as reports say it."""
         said = "arms such that every optimal arm left out is close to one of them"
         return said + self._within()

@@ -59,5 +59,5 @@ class ParetoSet(LimitedGoal):
         return view.S | ~view.dominated if view.settled else None
 
     def words(self) -> str:
-        """What is asked for."""
+        """What is asked for, as reports say it."""
         return "all optimal arms" + self._within()
