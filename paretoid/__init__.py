@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
     from paretoid.explorer import Allocation, Explorer
-    from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+    from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
     from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
     from paretoid.runs import Campaign, CampaignError, open_campaign
@@ -39,7 +39,7 @@ _NAMES = {
     "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
     "runs": "Campaign CampaignError open_campaign",
     "explorer": "Allocation Explorer",
-    "goals": "AtMost Cover Goal ParetoSet",
+    "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
     "instances": "INSTANCES load_instance read_instance write_instance",
     "rules": "APE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
     "runs.simulate": "simulate",
@@ -57,9 +57,9 @@ __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
     "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
-    "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
-    "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",
-    "estimation",
+    "PairwiseRadius", "ParetoSet", "PracticalSet", "Radius", "ResampledBandit", "RoleTerms",
+    "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination",
+    "UnknownScale", "View", "at_least", "at_most", "estimation",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
     "validation", "view", "write_instance",
 ]  # fmt: skip

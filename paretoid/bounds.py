@@ -91,8 +91,10 @@ def setting_bounds(
     ['theorem_1', 'expected_lucb1', 'characteristic']
     """
     means, sure = known.means, bool(known.outcomes) and proved and not np.any(goal.eps1)
+    sure = sure and goal.limits is None
     k = goal.k if isinstance(goal, AtMost) else None
-    ape = rule == repr(APE())  # with pull="both" a round draws two
+    theirs = not goal.steers  # else APE compares other arms than b_t and c_t
+    ape = theirs and rule == repr(APE())  # with pull="both" a round draws two
     problem = (goal.eps1, k, known.scale)
     theorems: dict[str, tuple[bool, Any]] = {
         "sharp_bound": (

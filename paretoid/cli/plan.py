@@ -11,6 +11,7 @@ from paretoid.cli import published
 from paretoid.cli.options import (
     Delta,
     Json,
+    MarginMeans,
     OutDir,
     Quiet,
     Seed,
@@ -38,9 +39,15 @@ Start = Annotated[
 def plan(
     context: typer.Context,
     trial: Start = "covboost-groupB",
-    k: Annotated[int, typer.Option(help="Ask for k arms, besides all; 0: only all.")] = 2,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            help="Ask for k arms, besides all; 0: only all. Default 2; with --margin-means all 0."
+        ),
+    ] = None,
     fold: Annotated[
-        float | None, typer.Option(help="Margin as a ratio of geometric means; default 1.5.")
+        float | None,
+        typer.Option(help="Margin as a ratio of geometric means; default 1.5. See --margin-means."),
     ] = None,
     eps1: Annotated[
         str | None,
@@ -48,6 +55,7 @@ def plan(
             metavar="X[,X...]", help="Margin in the endpoints' units (logs if log-normal)."
         ),
     ] = None,
+    margin_means: MarginMeans = "any",
     delta: Delta = 0.1,
     max_samples: Annotated[int, typer.Option(help="Participants a trial can have.")] = 3000,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
@@ -80,6 +88,8 @@ def plan(
     """
     if fold is not None and eps1 is not None:
         raise ValueError("--fold and --eps1 both set the margin; give one of them.")
+    if k is None:
+        k = 0 if margin_means == "all" else 2
     if k < 0:
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
@@ -105,6 +115,7 @@ def plan(
 
     import paretoid as pt
     from paretoid import estimation
+    from paretoid.cli import members
     from paretoid.cli.command_line import command_as_typed
     from paretoid.report import write_plan
     from paretoid.report.plan_text import as_dict, as_text
@@ -114,7 +125,7 @@ def plan(
     if k > size:
         raise ValueError(f"--k {k} is more than the {size} arms of {trial}; --k 0 asks for all.")
     slack = 0.0 if margin is None else margin
-    goals: list[pt.Goal] = [pt.ParetoSet(slack)]
+    goals: list[pt.Goal] = [members.whole_set(margin_means, slack, k)]
     if k:
         goals.append(pt.AtMost(k, slack))
     for goal in goals:
@@ -136,7 +147,7 @@ def plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
         shares=shares, progress=shown,
     )  # fmt: skip
-    optimal = estimation.pareto_probability(fitted, slack, fold=fold)
+    optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
     if out is not None:
         written = write_plan(fitted, optimal, planned, out, command=command_as_typed(context))
         note(f"wrote {len(written)} files to {out}", quiet)

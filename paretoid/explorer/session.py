@@ -391,7 +391,7 @@ def lens_of(design: Design) -> Lens:
         single = design.rule.levels(design.K, design.delta)
     return Lens(
         design.bandit, design.radius, design.delta, eps1=design.goals[0].eps1, levels=single,
-        drop=design.level(),
+        drop=design.level(), limits=len(design.goals[0].limits or ()),
     )  # fmt: skip
 
 

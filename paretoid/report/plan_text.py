@@ -36,6 +36,7 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     for goal in planned.goal.values:
         lines += _of_goal(planned.sel(goal=goal), width)
     words = [
+        _margin_in_words(shares),
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],
@@ -74,9 +75,12 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         ["censored at the limit", f"{float(plan.censored):.1%}"],
         ["wrong answers", f"{float(plan.error_rate):.1%}"],
         ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
-        ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
-        ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
     ]
+    if not bool(plan.sharp_bound.isnull().any()):
+        facts += [
+            ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
+            ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
+        ]
     arms = [
         [str(arm), text.count(samples), f"{share:.0%}"]
         for arm, samples, share in zip(
@@ -88,6 +92,13 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         text.table(["per arm", "samples", "returned"], arms, width=width - 2),
     ]
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
+
+
+def _margin_in_words(shares: xr.Dataset) -> str:
+    """What the margin means; nothing if there is none."""
+    if not (shares.attrs["eps1"] > 0).any():
+        return ""
+    return text.MARGINS[shares.attrs.get("margin_means", "any")]
 
 
 def _of_level(plan: xr.Dataset, level: float, limit: int) -> list[list[str]]:
