@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
-    from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+    from paretoid.rules import APE, EGE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
     from paretoid.runs import Campaign, CampaignError, open_campaign
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
@@ -41,7 +41,7 @@ _NAMES = {
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet",
     "instances": "INSTANCES load_instance read_instance write_instance",
-    "rules": "APE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
+    "rules": "APE EGE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
     "runs.simulate": "simulate",
     "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
     "UnknownScale",
@@ -55,7 +55,7 @@ _MODULES = ("estimation", "plots", "theory", "validation", "view")
 
 __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
-    "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
+    "CampaignError", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
     "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
     "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",

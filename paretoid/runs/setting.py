@@ -86,7 +86,7 @@ def check_setting(
     for instance in bandits:
         rule.check(instance, goal_list, radius)
         check_radius(radius, instance, rule)
-        if max_samples is None:
+        if max_samples is None and rule.budget is None:
             refuse_endless(instance, goal_list, radius, delta)
     return goal_list, rule, radius, delta, seed, max_samples
 
