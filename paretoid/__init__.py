@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
     from paretoid.rules import APE, EGE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
     from paretoid.runs import Campaign, CampaignError, open_campaign
+    from paretoid.runs.anytime import anytime
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
     from paretoid.theory.radii import (
@@ -42,6 +43,7 @@ _NAMES = {
     "goals": "AtMost Cover Goal ParetoSet",
     "instances": "INSTANCES load_instance read_instance write_instance",
     "rules": "APE EGE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
+    "runs.anytime": "anytime",
     "runs.simulate": "simulate",
     "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
     "UnknownScale",
@@ -59,7 +61,7 @@ __all__ = [
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
     "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
     "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",
-    "estimation",
+    "anytime", "estimation",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
     "validation", "view", "write_instance",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.theory.bound import Bound
-from paretoid.theory.checks import FloatArray, as_means, check_choice, check_count
+from paretoid.theory.checks import BoolArray, FloatArray, as_means, check_choice, check_count
 from paretoid.theory.dominance import margins
 from paretoid.theory.gaps import gaps
 from paretoid.theory.units import as_scale, in_scale_units
@@ -120,8 +120,8 @@ def moving_costs(means: Any, scale: Any = 1.0) -> FloatArray:
     """
     mu = as_means(means)
     mu = mu / as_scale(scale, *mu.shape).min(axis=0)
-    below = np.asarray(margins(mu) < 0)  # i is dominated by j
-    optimal = ~below.any(axis=1)
+    below: BoolArray = np.less(margins(mu), 0)  # i is dominated by j
+    optimal: BoolArray = np.asarray(~below.any(axis=1))
     costs = np.full(len(mu), np.inf)
     for i, own in enumerate(mu):
         if not optimal[i]:
