@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paretoid.cli.informed import informed_radii
 from paretoid.cli.options import (
     Eps1,
     Instance,
@@ -57,6 +58,14 @@ def simulate(
         typer.Option(metavar="X[,X...]", help="Also ask for a cover with this slack."),
     ] = None,
     radius: Radii = None,
+    informed_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Share delta out by what this fit (.nc) or published table (.csv) leads to "
+            "expect; the guarantee does not lean on it.",
+        ),
+    ] = None,
     delta: Annotated[
         list[float] | None,
         typer.Option(metavar="DELTA", help="Allowed probability of a wrong answer; default 0.1."),
@@ -111,7 +120,13 @@ def simulate(
     goals = members.goals(goal, k, eps1, eps2)
     radii = [members.radius(name) for name in radius or []] or None
     if budget is not None:
-        _refuse_beside_budget(max_samples, store, threads, scheduler, radius, delta)
+        _refuse_beside_budget(
+            {
+                "--max-samples": max_samples, "--store": store, "--threads": threads,
+                "--scheduler": scheduler, "--informed-by": informed_by,
+                "--radius twice": (radius or [])[1:], "--delta twice": (delta or [])[1:],
+            }
+        )  # fmt: skip
         data = describe_budget(
             bandit, goals, members.rule(rule or "ege", budget), radii[0] if radii else None,
             (delta or [0.1])[0], budget, replications, seed,
@@ -121,6 +136,8 @@ def simulate(
             note(f"wrote {out}", quiet)
         say_json(data) if json else say(shown_budget(data))
         return
+    if informed_by is not None:
+        radii = informed_radii(informed_by, bandit, goals, radii, delta or [0.1], seed, max_samples)
     campaign = pt.Campaign(
         bandit, goals, rule=members.rule(rule or "ape"), radii=radii, deltas=delta or [0.1],
         replications=replications, seed=seed, max_samples=max_samples,
@@ -142,20 +159,8 @@ def simulate(
         say(_text(data))
 
 
-def _refuse_beside_budget(
-    max_samples: int | None,
-    store: Path | None,
-    threads: int | None,
-    scheduler: str | None,
-    radius: list[str] | None,
-    delta: list[float] | None,
-) -> None:
+def _refuse_beside_budget(given: dict[str, Any]) -> None:
     """--budget is one comparison of short runs: what is for long ones is refused beside it."""
-    given = {
-        "--max-samples": max_samples, "--store": store, "--threads": threads,
-        "--scheduler": scheduler, "--radius twice": (radius or [])[1:],
-        "--delta twice": (delta or [])[1:],
-    }  # fmt: skip
     for name, value in given.items():
         if value:
             raise ValueError(
