@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+    from paretoid.cones import in_cone, preferences
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
     "runs": "Campaign CampaignError open_campaign",
+    "cones": "in_cone preferences",
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet",
     "instances": "INSTANCES load_instance read_instance write_instance",
@@ -61,7 +63,7 @@ __all__ = [
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
     "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
     "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",
-    "anytime", "estimation",
+    "anytime", "estimation", "in_cone", "preferences",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
     "validation", "view", "write_instance",
 ]  # fmt: skip
