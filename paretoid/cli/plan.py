@@ -57,6 +57,9 @@ def plan(
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
     variances: published.Variances = "partial",
+    tune: published.Tune = published.TUNE,
+    target_accept: published.TargetAccept = published.TARGET_ACCEPT,
+    cores: published.Cores = None,
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
     out: OutDir = None,
@@ -75,14 +78,18 @@ def plan(
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
     check_folder(out)
-    published.check_sampler(variances, seed)
+    published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
         given = (arms, endpoints, minimize, scale, assumed_n)
-        if any(each is not None for each in given) or level != 0.95 or variances != "partial":
+        usual = (0.95, "partial", published.TUNE, published.TARGET_ACCEPT)
+        if any(each is not None for each in given) or (
+            (level, variances, tune, target_accept) != usual
+        ):
             raise ValueError(
                 f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
-                f"--assumed-n and --variances come too late: they belong to `paretoid fit`."
+                f"--assumed-n, --variances, --tune and --target-accept come too late: they belong "
+                f"to `paretoid fit`."
             )
         fitted, summary = _load(trial)
     else:
@@ -114,9 +121,10 @@ def plan(
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
-        fitted = estimation.fit(
-            summary, variances, seed=seed, progress=shown, accept_problems=accept_problems
-        )
+        fitted = published.sample(
+            summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
+            seed=seed, progress=shown, accept_problems=accept_problems,
+        )  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
@@ -128,10 +136,11 @@ def plan(
             fitted, shares, planned, out, command=typed(context), eps1=slack, fold=fold
         )
         note(f"wrote {len(written)} files to {out}", quiet)
+    priors, by_prior = published.sensitivity(fitted, eps1=slack, fold=fold, cores=cores)
     if json:
-        say_json(report.as_dict(fitted, shares, planned))
+        say_json(report.as_dict(fitted, shares, planned) | {"prior_sensitivity": priors})
     else:
-        say(report.as_text(fitted, shares, planned, width()))
+        say(report.as_text(fitted, shares, planned, width()) + f"\n\n{by_prior}")
 
 
 def _load(path: str) -> tuple[Any, TrialSummary]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paretoid.cli.options import words
-from paretoid.cli.terminal import note
+from paretoid.cli.terminal import note, say_json, table, wrap
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from paretoid.estimation import TrialSummary
 
 Arms = Annotated[
@@ -32,12 +34,22 @@ AssumedN = Annotated[int | None, typer.Option(help="n where none was reported.")
 Variances = Annotated[
     str, typer.Option(metavar="HOW", help="pooled, partial or separate, between arms.")
 ]
+Tune = Annotated[int, typer.Option(help="Tuning steps of each chain.")]
+TargetAccept = Annotated[float, typer.Option(help="Nearer 1: smaller steps.")]
+Cores = Annotated[
+    int | None, typer.Option(help="Chains sampled at a time; default: as many as there are cores.")
+]
 AcceptProblems = Annotated[
     bool, typer.Option("--accept-problems", help="Go on with a fit that did not converge.")
 ]
 
+#: defaults of the sampler's options
+TUNE, TARGET_ACCEPT = 500, 0.9
 
-def check_sampler(variances: str, seed: int, **counts: int) -> None:
+
+def check_sampler(
+    variances: str, seed: int, target_accept: float, cores: int | None, **counts: int
+) -> None:
     """What the sampler would refuse, refused before it is started and by the option's name."""
     from paretoid.estimation.model import VARIANCES
     from paretoid.theory.checks import check_choice, check_count
@@ -45,10 +57,64 @@ def check_sampler(variances: str, seed: int, **counts: int) -> None:
     why = "it says what arms share about their spread."
     check_choice(variances, VARIANCES, name="--variances", why=why)
     check_count(seed, name="--seed", least=0, why="random numbers start from it.")
+    if not 0 < target_accept < 1:
+        raise ValueError(
+            f"--target-accept={target_accept} must lie between 0 and 1: it sets the step size."
+        )
+    if cores is not None:
+        check_count(cores, name="--cores", why="somebody has to do the work.")
     for name, value in counts.items():
         least = 2 if name == "chains" else 10
         why = "r_hat compares chains." if name == "chains" else "NUTS needs some to go by."
         check_count(value, name=f"--{name}", least=least, why=why)
+
+
+def sample(summary: TrialSummary, variances: str, json: bool, **options: Any) -> Any:
+    """The fit. If the sampler fails, that is said in a sentence, as JSON too, and ends with 1."""
+    from paretoid import estimation
+
+    try:
+        return estimation.fit(summary, variances, **options)
+    except estimation.FitError as error:
+        note(str(error))
+        if json:
+            tried = [attempt.as_dict() for attempt in error.attempts]
+            say_json({"error": str(error), "variances": variances, "attempts": tried})
+        raise typer.Exit(1) from None
+
+
+def sensitivity(fitted: Any, **margin: Any) -> tuple[dict[str, Any], str]:
+    """(for machines, for readers) which arms are optimal under tighter and wider priors."""
+    from paretoid import estimation
+    from paretoid.estimation.prior_sensitivity import in_words
+
+    try:
+        found = estimation.sensitivity(fitted, **margin)
+    except ValueError as error:  # a fit from elsewhere
+        return {"not computed": str(error)}, wrap(f"Prior sensitivity was not computed: {error}")
+    words = in_words(found)
+    heads = ["probability optimal", *map(str, found["prior"].values)]
+    rows = [
+        [str(arm), *(f"{share:.1%}" for share in found["optimal"].sel(arm=arm).values)]
+        for arm in found["arm"].values
+    ]
+    text = "\n".join([table(heads, rows), "", *map(wrap, words)])
+    return {"priors": _sensitivity_data(found), "words": words}, text
+
+
+def _sensitivity_data(found: xr.Dataset) -> dict[str, Any]:
+    arms = [str(arm) for arm in found["arm"].values]
+    data = {}
+    for name in map(str, found["prior"].values):
+        one = found.sel(prior=name)
+        data[name] = {
+            **{key: one[key].item() for key in ("prior_width", "method", "k_hat",
+                                                "effective_draws")},
+            **{key: dict(zip(arms, one[key].values.tolist(), strict=True))
+               for key in ("optimal", "near_optimal")},
+            "answer": [arm for arm, is_in in zip(arms, one["answer"].values, strict=True) if is_in],
+        }  # fmt: skip
+    return data
 
 
 def read_trial(

@@ -307,9 +307,7 @@ def test_tables_too_wide_for_the_terminal_become_lists(monkeypatch):
         "  second number  123,456,789",
     ]
     monkeypatch.delenv("COLUMNS")
-    wide = table(
-        heads, [["A" * 300, "1", "2", "[bold]3[/]"]]
-    )  # piped: as wide as it takes
+    wide = table(heads, [["A" * 300, "1", "2", "[bold]3[/]"]])  # piped: as wide as it takes
     assert wide.splitlines()[1].split() == ["A" * 300, "1", "2", "[bold]3[/]"]
 
 
