@@ -43,7 +43,7 @@ def planned(posterior):
         each = found.sel(goal=goal)
         print(
             f"{goal}: {float(each.samples_needed.sel(assurance_level=0.9)):,.0f} participants "
-            f"for 90% assurance, {float(each.censored):.1%} not settled"
+            f"for 90% assurance, {float(each.censored):.1%} censored"
         )
     return found
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paretoid import estimation, plots, theory, validation
+    from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet
@@ -18,8 +18,19 @@ if TYPE_CHECKING:
     from paretoid.runs import Campaign, CampaignError, open_campaign
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
-    from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+    from paretoid.theory.radii import (
+        KaufmannKoolen,
+        LUCB1Like,
+        Mixture,
+        PairwiseRadius,
+        Radius,
+        RoleTerms,
+        SingleArm,
+        UnknownScale,
+    )
+    from paretoid.theory.shares import Shares
     from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
+    from paretoid.view import View
 
 __version__ = "0.1.0"
 
@@ -32,20 +43,25 @@ _NAMES = {
     "instances": "INSTANCES load_instance read_instance write_instance",
     "rules": "APE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
     "runs.simulate": "simulate",
-    "theory.radii": "KaufmannKoolen Mixture Radius SingleArm UnknownScale",
+    "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
+    "UnknownScale",
+    "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",
+    "view": "View",
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
-_MODULES = ("estimation", "plots", "theory", "validation")
+_MODULES = ("estimation", "plots", "theory", "validation", "view")
 
 __all__ = [
-    "APE", "INSTANCES", "LUCB", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit",
-    "Campaign", "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "IteratedLogarithm",
-    "KaufmannKoolen", "LUCBpp", "Mixture", "ParetoSet", "Radius", "ResampledBandit", "RoundRobin",
-    "Rule", "Run", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "estimation",
+    "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
+    "CampaignError", "Cover", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
+    "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
+    "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
+    "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",
+    "estimation",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
-    "validation", "write_instance",
+    "validation", "view", "write_instance",
 ]  # fmt: skip
 
 # In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links

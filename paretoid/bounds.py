@@ -144,6 +144,6 @@ def sample_bounds(
     radius = Mixture() if radius is None else radius
     check_invertible(radius)
     known = Problem.of(bandit)
-    found = setting_bounds(known, goal, delta, radius, proved=True)  # of any delta-correct method
-    found |= setting_bounds(known, goal, delta, SingleArm(), proved=True, names=["expected_lucb1"])
-    return {name: found[name] for name in NAMES if name in found}
+    bounds = setting_bounds(known, goal, delta, radius, proved=True)  # of any delta-correct method
+    bounds |= setting_bounds(known, goal, delta, SingleArm(), proved=True, names=["expected_lucb1"])
+    return {name: bounds[name] for name in NAMES if name in bounds}

@@ -1,177 +1,233 @@
-"""The algorithm in readable NumPy, straight from the definitions. Slow; the tests' authority.
+"""The readable loop: one run in NumPy, straight from the definitions. The tests' authority.
 
-Everything is recomputed every round: intervals, S(t), OPT(t), Z1, Z2, b_t, c_t
-[kone2023, Sections 3.1 and 3.2]. The kernels must take the same arms, stop at the same times and
-give the same answers on the same noise.
+Everything is recomputed at every test. The compiled loops of `paretoid.engine` must take the same
+arms, stop at the same times and give the same answers on the same noise, and members that are not
+ours run here. The loop alone judges, answers, counts the budget; a rule only names arms.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.engine.program import (
-    AT_MOST,
-    BERNOULLI,
-    COVER,
-    GAUSSIAN,
-    KAUFMANN_KOOLEN,
-    SINGLE_ARM,
-    UNKNOWN_SCALE,
-    Program,
-)
-from paretoid.theory.checks import BoolArray, FloatArray
+from paretoid.engine.build import opening_of
+from paretoid.goals.base import as_answer
+from paretoid.rules import BestArmRule
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray
+from paretoid.view import Lens, Samples, Standing, View
+
+if TYPE_CHECKING:
+    from paretoid.bandits import Bandit
+    from paretoid.goals import Goal
+    from paretoid.rules import Rule
+    from paretoid.runs.setting import Setting
+
+#: rows of noise drawn at a time
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a goal was answered, how, and with how many samples of each arm."""
+
+    time: int
+    answer: BoolArray
+    pulls: IntArray
 
 
 @dataclass
-class ReferenceRun:
-    """What happened: `arms` in order, and per goal None or (time, answer, pulls)."""
+class History:
+    """What happened in a run.
+
+    arms      sampled, in order
+    outcomes  oriented, in the same order
+    stops     per goal; None where the budget ran out, or the noise did
+    counts    (K,) samples of each arm at the end
+    """
 
     arms: list[int] = field(default_factory=list)
-    stops: list[tuple[int, BoolArray, FloatArray] | None] = field(default_factory=list)
+    outcomes: list[FloatArray] = field(default_factory=list)
+    stops: list[Stop | None] = field(default_factory=list)
+    counts: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-def reference_run(program: Program, noise: FloatArray) -> ReferenceRun:
-    """Run on `noise`, one row per sample, until every goal has stopped or something runs out."""
-    K, D = program.location.shape
-    counts, sums, ss = np.zeros(K), np.zeros((K, D)), np.zeros((K, D))
-    divisor = np.array(program.divisor)
-    run = ReferenceRun(stops=[None] * len(program.goal))
-    queue = list(range(K)) * program.first  # initialisation
-    for row in noise:
-        if len(run.arms) >= program.max_samples:
-            break
+class Tally:
+    """Counts, sums and squared deviations of the arms as outcomes come in."""
+
+    def __init__(self, K: int, D: int) -> None:
+        self.counts = np.zeros(K)
+        self.sums, self.ss = np.zeros((2, K, D))
+
+    def add(self, arm: int, outcome: FloatArray) -> None:
+        """One outcome of `arm`."""
+        before = self.sums[arm] / max(self.counts[arm], 1)
+        self.counts[arm] += 1
+        self.sums[arm] += outcome
+        if self.counts[arm] > 1:
+            now = self.sums[arm] / self.counts[arm]
+            self.ss[arm] += (outcome - before) * (outcome - now)
+
+    def samples(self) -> Samples:
+        """What the intervals rest on now."""
+        counts = np.repeat(self.counts[:, None], self.sums.shape[1], axis=1)
+        return Samples(counts, self.sums / np.maximum(counts, 1), self.ss.copy())
+
+
+class ConstantOutcomesError(ValueError):
+    """An arm gave the same outcome every time, so that its variance cannot be bounded."""
+
+
+def run(
+    setting: Setting,
+    outcomes: Callable[[int], FloatArray | None],
+    rng: np.random.Generator,
+    watch: Callable[[View, int], None] | None = None,
+    lens: Lens | None = None,
+) -> History:
+    """One run of `setting` until every goal has its answer or something runs out.
+
+    outcomes   the next outcome of an arm, oriented; None: there are no more
+    rng        for the rule
+    watch      called at every test with the view and the number of goals still open
+    """
+    bandit, rule, goals = setting.bandit, setting.rule, setting.goals
+    lens = lens_of(setting) if lens is None else lens
+    K, limit = bandit.K, setting.max_samples
+    tally, history = Tally(K, bandit.D), History(stops=[None] * len(goals))
+    queue = opening_of(lens.first).tolist()
+    standing, unit = Standing.begin(K), None
+    memory: dict[str, Any] = {}
+    while limit is None or len(history.arms) < limit:
         arm = queue.pop(0)
-        run.arms.append(arm)
-        x = outcome(program, arm, row)
-        before = sums[arm] / max(counts[arm], 1)
-        counts[arm] += 1
-        sums[arm] += x
-        if counts[arm] > 1:
-            ss[arm] += (x - before) * (x - sums[arm] / counts[arm])
+        outcome = outcomes(arm)
+        if outcome is None:
+            break
+        history.arms.append(arm)
+        history.outcomes.append(outcome)
+        tally.add(arm, outcome)
         if queue:
             continue
-        inverse = 1 / divisor
-        if program.radius == UNKNOWN_SCALE:
-            if len(run.arms) == K * program.first:
-                total = np.zeros(D)
-                for i in range(K):  # in order: np.sum is pairwise
-                    total = total + ss[i]
-                divisor = np.sqrt(total / float((counts - 1).sum()))
-            inverse = 1 / divisor
-            eps1, eps2 = program.eps1 * inverse, program.eps2 * inverse
-        else:
-            eps1, eps2 = program.eps1 / divisor, program.eps2 / divisor
-        difference = intervals(program, counts, sums, ss, inverse, len(run.arms))
-        b, c = decide(program, run, counts, difference, eps1, eps2)
-        if all(stop is not None for stop in run.stops):
+        samples = tally.samples()
+        if lens.unknown and unit is None:
+            unit = lens.pooled(samples)
+            if np.isnan(unit).any():
+                raise ConstantOutcomesError(constant_outcomes(bandit))
+        view = lens.view(samples, len(history.arms), unit, standing, memory)
+        for position, goal in enumerate(goals):
+            if history.stops[position] is None:
+                answer = judged(rule, view, goal)
+                if answer is not None:
+                    pulls = tally.counts.astype(np.int64)
+                    history.stops[position] = Stop(view.time, answer, pulls)
+        open_goals = history.stops.count(None)
+        if watch is not None:
+            watch(view, open_goals)
+        if not open_goals:
             break
-        if len(run.arms) + (2 if program.both else 1) > program.max_samples:
+        standing = standing.after(*rule.settle(view))
+        queue = chosen(rule, view.with_standing(standing), rng)
+        if limit is not None and rule.whole_rounds and view.time + len(queue) > limit:
             break
-        queue = [b, c] if program.both else [b if counts[b] <= counts[c] else c]
-    return run
+    history.counts = tally.counts.astype(np.int64)
+    return history
 
 
-def outcome(program: Program, arm: int, row: FloatArray) -> FloatArray:
-    """One outcome of `arm` from one row of noise, oriented."""
-    if program.outcomes == GAUSSIAN:
-        return np.asarray(program.location[arm] + program.spread[arm] * row)
-    if program.outcomes == BERNOULLI:
-        return np.where(row < program.location[arm], program.spread[arm], 0.0)
-    first, last = program.starts[arm], program.starts[arm + 1]
-    return np.asarray(program.data[first + min(int(row[0] * (last - first)), last - first - 1)])
-
-
-@dataclass
-class Intervals:
-    """(K, K, D) tables: the difference of means, and half-widths of lower and upper bounds."""
-
-    mean: FloatArray
-    keep: FloatArray
-    drop: FloatArray
-
-
-def intervals(
-    program: Program,
-    counts: FloatArray,
-    sums: FloatArray,
-    ss: FloatArray,
-    inverse: FloatArray,
-    t: int,
-) -> Intervals:
-    """Confidence intervals on mu_i^d - mu_j^d, in units of the divisor."""
-    x = sums / counts[:, None] * inverse
-    mean = x[:, None, :] - x[None, :, :]
-    if program.radius == SINGLE_ARM:
-        growth = math.sqrt(program.keep + 4 * math.log(t))
-        beta = np.sqrt(2.0 * program.factor / counts[:, None])
-        width = growth * (beta[:, None, :] + beta[None, :, :])
-        return Intervals(mean, width, width)
-    rho, n = program.rho, counts
-    if program.radius == KAUFMANN_KOOLEN:
-        l = np.array([math.log(4 + math.log(c)) for c in n])
-        v = 4 / n
-    else:
-        l = np.array([math.log((c + rho) / rho) for c in n])
-        v = (n + rho) / (n * n)
-    v = np.repeat(v[:, None], len(inverse), axis=1)
-    if program.radius == UNKNOWN_SCALE:
-        size = len(program.chi)
-        chi = [program.chi[int(c)] if c < size else c * program.chi_ratio for c in n]
-        unit = (n + rho) / (n * n * np.array(chi))
-        v = ss * unit[:, None] * (inverse * inverse)
-    elif not program.common:
-        v = program.factor * v
-    spread = v[:, None, :] + v[None, :, :]
-    logs = (l[:, None] + l[None, :])[:, :, None]
-    return Intervals(
-        mean, np.sqrt((program.keep + logs) * spread), np.sqrt((program.drop + logs) * spread)
+def lens_of(setting: Setting) -> Lens:
+    """What turns the samples of a setting into views."""
+    single = None
+    if isinstance(setting.rule, BestArmRule):
+        single = setting.rule.levels(setting.bandit.K, setting.delta)
+    return Lens(
+        setting.bandit, setting.radius, setting.delta, eps1=setting.goals[0].eps1, levels=single
     )
 
 
-def decide(
-    program: Program,
-    run: ReferenceRun,
-    counts: FloatArray,
-    difference: Intervals,
-    eps1: FloatArray,
-    eps2: FloatArray,
-) -> tuple[int, int]:
-    """Record the goals that stop now; return (b_t, c_t), (-1, -1) when every arm is in OPT."""
-    K = len(counts)
-    others = ~np.eye(K, dtype=bool)
-    M_upper = (difference.mean + difference.drop).max(axis=2)  # M+(i, j)
-    M_lower = (difference.mean + eps1 - difference.keep).max(axis=2)  # max_d (L + eps1)
-    h = np.where(others, M_lower, np.inf).min(axis=1)  # h_i^{eps1}
-    g = np.where(others, -M_upper, -np.inf).max(axis=1)  # g_i = max_j m-(i, j)
-    S = ~((difference.mean < 0).all(axis=2) & others).any(axis=1)  # no strict domination
-    OPT = h > 0
-    Z1 = min(h[S], default=math.inf)
-    Z2 = min(np.maximum(g, h)[~S], default=math.inf)
-    for q, kind in enumerate(program.goal):
-        if run.stops[q] is not None:
-            continue
-        answer: Any = None
-        if kind == AT_MOST and OPT.sum() >= program.k[q]:
-            answer = np.zeros(K, dtype=bool)
-            ranked = sorted(np.flatnonzero(OPT), key=lambda i: (-h[i], i))
-            answer[ranked[: program.k[q]]] = True
-        elif kind == COVER:
-            credit = np.where(OPT[:, None], eps2[q], 0.0)  # (K, D): eps2 for j in OPT
-            within = (difference.mean - credit + difference.drop).max(axis=2)
-            g2 = np.where(others, -within, -np.inf).max(axis=1)  # g_i^{eps2}
-            if (np.maximum(g2, h) > 0).all():
-                answer = OPT.copy()
-        elif Z1 > 0 and Z2 > 0:
-            answer = S | ~(g > 0)  # O(t)
-        if answer is not None:
-            run.stops[q] = (len(run.arms), answer, counts.copy())
-    if OPT.all():
-        return -1, -1
-    index = np.where(OPT, -np.inf, -g)  # min_j M+(i, j), for arms outside OPT
-    b = int(np.argmax(index))
-    c = int(np.argmin(np.where(others[b], M_lower[b], np.inf)))
-    return b, c
+def judged(rule: Rule, view: View, goal: Goal) -> BoolArray | None:
+    """The answer to `goal`, if it may be given; one of the wrong kind is refused by name."""
+    answer: Any = rule.judge(view, goal)
+    if answer is None:
+        return None
+    try:
+        return as_answer(answer, view.K).copy()
+    except ValueError as error:
+        raise ValueError(f"{type(goal).__name__}.decide: {error}") from None
+
+
+def chosen(rule: Rule, view: View, rng: np.random.Generator) -> list[int]:
+    """The arms of the next round; what is no list of different arms is refused by name."""
+    named: Any = rule.choose(view, rng)
+    name = type(rule).__name__
+    try:
+        arms = [int(arm) for arm in named]
+        whole = all(arm == given for arm, given in zip(arms, named, strict=True))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}.choose returned {named!r}; it must return arms, as a list of positions in "
+            f"0..{view.K - 1}."
+        ) from None
+    if not arms:
+        raise ValueError(f"{name}.choose named no arm, so the run could never go on. Name one.")
+    strange = [given for given, arm in zip(named, arms, strict=True) if not 0 <= arm < view.K]
+    if strange or not whole:
+        raise ValueError(
+            f"{name}.choose named {(strange or [named])[0]!r}, which is no arm: there are "
+            f"0..{view.K - 1}."
+        )
+    if len(set(arms)) < len(arms):
+        raise ValueError(
+            f"{name}.choose named an arm twice, {arms}: outcomes of one round must not depend on "
+            f"each other. Name it again in the next round."
+        )
+    return arms
+
+
+def constant_outcomes(bandit: Bandit) -> str:
+    """Why unknown scales cannot be learnt from an arm that never varies."""
+    return (
+        f"an arm of {bandit!r} gave the same outcome every time, so its variance cannot be "
+        f"estimated and UnknownScale is not proved. Use Mixture() with a known scale."
+    )
+
+
+def outcomes_from(bandit: Bandit, rng: np.random.Generator) -> Callable[[int], FloatArray]:
+    """The next outcome of an arm, oriented: from blocks of noise, or drawn singly."""
+    if bandit.draws_singly:
+        return lambda arm: checked(bandit, arm, bandit.draw(rng, arm))
+    rows = noise_rows(bandit, rng)
+    return lambda arm: checked(bandit, arm, bandit.outcome(arm, next(rows)[None])[0])
+
+
+def noise_rows(bandit: Bandit, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Rows of noise, without end."""
+    while True:
+        block = np.empty((_BLOCK, bandit.noise_width))
+        bandit.fill(rng, block)
+        yield from block
+
+
+def outcomes_of(bandit: Bandit, noise: FloatArray) -> Callable[[int], FloatArray | None]:
+    """The next outcome of an arm, oriented, from the rows of `noise`, until they are used up."""
+    rows: Iterator[FloatArray] = iter(noise)
+
+    def outcome(arm: int) -> FloatArray | None:
+        row = next(rows, None)
+        return None if row is None else checked(bandit, arm, bandit.outcome(arm, row[None])[0])
+
+    return outcome
+
+
+def checked(bandit: Bandit, arm: int, outcome: Any) -> FloatArray:
+    """An outcome, oriented; what is no row of D numbers is refused by the bandit's name."""
+    try:
+        values = np.asarray(outcome, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.full(0, np.nan)
+    if values.shape != (bandit.D,) or not np.isfinite(values).all():
+        raise ValueError(
+            f"{type(bandit).__name__} gave {outcome!r} as an outcome of {bandit.arms[arm]!r}; it "
+            f"must be {bandit.D} finite numbers, one for each objective."
+        )
+    return values * bandit.sign

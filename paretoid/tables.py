@@ -1,37 +1,66 @@
-"""From the bytes of a CSV file to rows of text and numbers, as journals and Excel print them."""
+"""From the bytes of a CSV file to rows of text and numbers, as journals and Excel print them.
+
+Every table that somebody hands in is read here: published summaries, instances, outcomes of a
+trial, and what ships with the package. Delimiter and encoding are found out.
+
+Where columns are separated by something else than commas, the decimal sign may be a comma, as
+Excel writes where people do, and the point may set apart thousands. Then 9,200 and 9.200 are each
+9200 or 9.2, a thousandfold difference, and such a cell is refused. One kind of file tells: 9.200
+is read as 9.2 where other cells show that points are decimal signs, as 84.6, 0.715 and 1,234.5 do,
+and none shows a decimal comma, as 0,25 does. 9,200 is refused even beside 0,25: it may have been
+copied from a journal, which prints 31,111 for thirty-one thousand. In a file with commas between
+its columns a comma within a cell only ever sets apart thousands, and a point is the decimal sign.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from importlib.resources import files
 from pathlib import Path
+
+from paretoid.text import meant
 
 _DELIMITERS = ",;\t|"
 _BLANK = "[\\s'\u2009\u202f\u00a0]"
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _SET_APART = re.compile(rf"[+-]?[1-9]\d{{0,2}}({_BLANK})\d{{3}}(\1\d{{3}})*([.,]\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_DECIMAL_POINT = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(,\d{3})+)\.\d+([eE][+-]?\d+)?")
+#: a number whose only sign stands before exactly three digits, so that it may set apart thousands
+_UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 
 #: what stands for "not reported"
 _MISSING = ("", "na", "n/a", "nan", "-", "\u2013", "\u2014", "nr", "none")
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """Rows of a CSV file with the number a spreadsheet shows beside each; the header is row 1.
 
-    columns     lower case, underscores for blanks, so that "CI lower" is ci_lower
+    columns     keys of a row: the header in lower case, underscores for blanks, so that "CI lower"
+                is ci_lower; or the header as printed, where that was asked for
     header      as printed
+    points      the file shows that a point is its decimal sign
     """
 
     columns: tuple[str, ...]
     header: tuple[str, ...]
     rows: tuple[tuple[int, Mapping[str, str]], ...]
     delimiter: str
+    points: bool
+
+    def number(self, cell: str) -> tuple[float, float]:
+        """(value, half a unit of its last printed digit) of a cell; see `parse_number`.
+
+        >>> parse_table("arm;mean\\nA;9.200\\nB;8.75\\n", "text").number("9.200")
+        (9.2, 0.0005)
+        """
+        return parse_number(cell, self.delimiter, points=self.points)
 
 
 #: what a table of published summaries needs, shown where a file is empty
@@ -41,9 +70,27 @@ TRIAL_LAYOUT = (
 )
 
 
-def read_table(path: str | Path, layout: str = TRIAL_LAYOUT) -> Table:
-    """The rows of a CSV file; delimiter and encoding are found out."""
-    return parse_table(_decode(read_bytes(path), str(path)), str(path), layout)
+def read_table(path: str | Path, layout: str = TRIAL_LAYOUT, *, exact: bool = False) -> CsvTable:
+    """The rows of a CSV file; delimiter and encoding are found out. See `parse_table`."""
+    return parse_table(_decode(read_bytes(path), str(path)), str(path), layout, exact=exact)
+
+
+def read_bundled(file: str) -> CsvTable:
+    """A table that ships with the package, by the name of its file.
+
+    >>> read_bundled("covboost_printed.csv").columns
+    ('prime', 'booster', 'dose', 'endpoint', 'log_mean', 'source')
+    """
+    text = (files("paretoid") / "data" / file).read_text(encoding="utf-8")
+    return parse_table(text, file)
+
+
+def write_csv(
+    path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]], *, new: bool = False
+) -> None:
+    """Heads and rows as a CSV file that `read_table` reads; `new` refuses one that exists."""
+    with path.open("x" if new else "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([heads, *rows])
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -52,7 +99,7 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         return file.read_bytes()
     except FileNotFoundError:
-        raise ValueError(f"{path} is no file: nothing has that name.{_near(file)}") from None
+        raise ValueError(f"{path} is no file: nothing has that name{_near(file)}") from None
     except IsADirectoryError:
         raise ValueError(f"{path} is a directory; give a file in it.") from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
@@ -63,18 +110,23 @@ def read_bytes(path: str | Path) -> bytes:
 def _near(file: Path) -> str:
     """A guess at the name that was meant, among the files beside it."""
     try:
-        beside = [each.name for each in file.parent.iterdir()]
+        beside = [neighbour.name for neighbour in file.parent.iterdir()]
     except OSError:
-        return ""
-    found = get_close_matches(file.name, beside, n=1)
-    return f" Did you mean {file.with_name(found[0])}?" if found else ""
+        return "."
+    return meant(file.name, beside)
 
 
 def _decode(data: bytes, name: str) -> str:
     if data[:2] == b"PK" or data[:4] == b"\xd0\xcf\x11\xe0":
         raise ValueError(f"{name} is a spreadsheet file, not text. Export the sheet as CSV first.")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16")
+        try:
+            return data.decode("utf-16")
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{name} begins as UTF-16 and does not go on as such: it may be cut short. Save it "
+                f"again, as UTF-8."
+            ) from None
     if b"\0" in data:
         raise ValueError(f"{name} holds zero bytes, so it is no text file. Export it as CSV.")
     try:
@@ -88,10 +140,15 @@ def _decode(data: bytes, name: str) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-def parse_table(text: str, name: str, layout: str = TRIAL_LAYOUT) -> Table:
+def parse_table(
+    text: str, name: str, layout: str = TRIAL_LAYOUT, *, exact: bool = False
+) -> CsvTable:
     """The rows of CSV text.
 
-    >>> parse_table("arm;n\\nA;12\\n", "text").rows
+    layout  what the file needs, told where it is empty
+    exact   rows are looked up by the header as printed, capitals and blanks kept
+
+    >>> parse_table("Arm;n\\nA;12\\n", "text").rows
     ((2, {'arm': 'A', 'n': '12'}),)
     """
     if not text.strip():
@@ -103,19 +160,18 @@ def parse_table(text: str, name: str, layout: str = TRIAL_LAYOUT) -> Table:
             f"{name} has one column, {header.strip()!r}: no comma, semicolon, tab or bar separates "
             f"its header. Save it as CSV with one of these."
         )
-    lines = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
     columns: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     rows: list[tuple[int, Mapping[str, str]]] = []
     problems = []
-    for cells in lines:
-        number = lines.line_num
+    for number, cells in enumerate(_records(text, name, delimiter), start=1):
         values = [cell.strip() for cell in cells]
         if not any(values):
             continue
         if not columns:
-            printed = tuple(values)
-            columns = tuple(value.lower().replace(" ", "_") for value in values)
+            printed = columns = tuple(values)
+            if not exact:
+                columns = tuple(value.lower().replace(" ", "_") for value in values)
             repeated = sorted({c for c in columns if c and columns.count(c) > 1})
             if repeated:
                 problems.append(f"row {number}: the header repeats {', '.join(repeated)}")
@@ -130,14 +186,40 @@ def parse_table(text: str, name: str, layout: str = TRIAL_LAYOUT) -> Table:
     if not rows and not problems:
         problems.append("row 2: there are no rows below the header")
     refuse(name, problems)
-    return Table(columns, printed, tuple(rows), delimiter)
+    signs = {_decimal_sign(cell) for _, row in rows for cell in row.values()}
+    return CsvTable(columns, printed, tuple(rows), delimiter, "." in signs and "," not in signs)
+
+
+def _records(text: str, name: str, delimiter: str) -> list[list[str]]:
+    """The cells of every row, blank ones too."""
+    lines = io.StringIO(text, newline="")
+    try:
+        return list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+    except csv.Error as error:
+        raise ValueError(
+            f"{name} cannot be read as CSV: {error}. A double quote that is never closed makes one "
+            f"cell of all that follows."
+        ) from None
+
+
+def _decimal_sign(cell: str) -> str:
+    """The sign that a cell shows to be the decimal one, "." or ","; empty if it shows none."""
+    plain = cell.replace("\u2212", "-")
+    if _SET_APART.fullmatch(plain):
+        plain = re.sub(_BLANK, "", plain)
+    if _UNCLEAR.fullmatch(plain):
+        return ""
+    if _DECIMAL_COMMA.fullmatch(plain):
+        return ","
+    return "." if _DECIMAL_POINT.fullmatch(plain) else ""
 
 
 def refuse(name: str, problems: list[str]) -> None:
     """Raise all problems at once, if there are any."""
     if problems:
-        count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise ValueError(f"{name} has {count}:\n" + "\n".join(f"  {each}" for each in problems))
+        number = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        listed = "\n".join(f"  {problem}" for problem in problems)
+        raise ValueError(f"{name} has {number}:\n{listed}")
 
 
 def is_missing(text: str) -> bool:
@@ -145,32 +227,35 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in _MISSING
 
 
-def parse_number(text: str, delimiter: str = ",") -> tuple[float, float]:
+def parse_number(text: str, delimiter: str = ",", *, points: bool = False) -> tuple[float, float]:
     """(value, half a unit of its last printed digit), with the ways journals print numbers.
 
     Thousands may be set apart by commas, blanks or apostrophes, decimals by a point or a middle
-    dot. Where the delimiter is no comma, a comma may be the decimal sign. What could be read in two
-    ways, or is two numbers in one cell, is refused.
+    dot. Where the delimiter is no comma, a comma may be the decimal sign; `points` says that other
+    cells of the file show the point to be it. What could be read in two ways, or is two numbers in
+    one cell, is refused; `paretoid.tables` has the rule.
 
     >>> parse_number("31,111"), parse_number("84·6"), parse_number("0,25", ";")
     ((31111.0, 0.5), (84.6, 0.05), (0.25, 0.005))
     """
-    plain = text.strip().replace("\u00b7", ".").replace("\u2219", ".")
-    plain = plain.replace("\u22c5", ".").replace("\u2212", "-")
+    plain = text.strip().replace("\u2212", "-")
+    if delimiter != "," and _UNCLEAR.fullmatch(plain) and not (points and "." in plain):
+        whole, decimal = plain.replace(",", "").replace(".", ""), plain.replace(",", ".")
+        raise ValueError(
+            f"{text!r} may be {whole} or {decimal}; write {whole}, or {decimal}0 with a further "
+            f"digit"
+        )
+    for dot in "\u00b7\u2219\u22c5":
+        plain = plain.replace(dot, ".")
     if _SET_APART.fullmatch(plain):
         plain = re.sub(_BLANK, "", plain)
     if "," in plain:
-        grouped, decimal = _THOUSANDS.fullmatch(plain), _DECIMAL_COMMA.fullmatch(plain)
-        if delimiter != "," and decimal and not grouped:
+        grouped, decimal_comma = _THOUSANDS.fullmatch(plain), _DECIMAL_COMMA.fullmatch(plain)
+        if delimiter != "," and decimal_comma and not grouped:
             plain = plain.replace(",", ".")
-        elif delimiter != "," and grouped and "." not in plain and plain.count(",") == 1:
-            raise ValueError(
-                f"{text!r} may be {plain.replace(',', '')} or {plain.replace(',', '.')}; write "
-                f"one of these"
-            )
         elif grouped:
             plain = plain.replace(",", "")
-        elif decimal:
+        elif decimal_comma:
             raise ValueError(
                 f"{text!r} is no number where commas separate columns: there a comma only sets "
                 f"apart groups of three digits; write {plain.replace(',', '.')} if it is the "

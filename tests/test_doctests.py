@@ -8,6 +8,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import types
 
 import pytest
 
@@ -59,8 +60,8 @@ def methods(kind):
             found = found.fget
         elif isinstance(found, (classmethod, staticmethod)):
             found = found.__func__
-        if name.startswith("_") or not inspect.isfunction(found):
-            continue
+        if name.startswith(("_", "test_")) or not inspect.isfunction(found):
+            continue  # the tests of `validation.conformance` are shown as a whole
         if found.__module__.startswith("paretoid."):
             yield name, found
 
@@ -85,13 +86,14 @@ def unshown(name, thing):
     return missing
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", [*PACKAGES, "paretoid.theory.checks"])
 def test_every_public_name_has_an_example(package):
     module = importlib.import_module(package)
     missing = []
     for name in getattr(module, "__all__", []):
         thing = getattr(module, name)
-        if callable(thing):  # a table, such as INSTANCES, has no docstring of its own
+        # A table, such as INSTANCES, and a type for annotations have no docstring of their own.
+        if callable(thing) and not isinstance(thing, types.GenericAlias):
             missing += unshown(name, thing)
     assert missing == []
 

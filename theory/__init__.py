@@ -20,15 +20,19 @@ from paretoid.theory.inversion import (
     radius_time,
 )
 from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
+from paretoid.theory.one_sided import first_usable_count, one_sided_constant, penalty
 from paretoid.theory.radii import (
     KaufmannKoolen,
+    LUCB1Like,
     Mixture,
     PairwiseRadius,
     Radius,
+    RoleTerms,
     SingleArm,
     UnknownScale,
     chi,
 )
+from paretoid.theory.shares import Shares, informed_rho, informed_shares
 from paretoid.theory.sharp_bound import sample_bound, samples_to_separate
 from paretoid.theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
 from paretoid.theory.upper_bounds import (
@@ -39,7 +43,8 @@ from paretoid.theory.upper_bounds import (
 )
 
 __all__ = [
-    "K1", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius", "Radius",
+    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius",
+    "Radius", "RoleTerms",
     "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",
     "Bound", "best_arm_bound", "best_arm_lower_bound", "cover_bound", "expected_samples_lucb1",
@@ -48,4 +53,6 @@ __all__ = [
     "samples_to_separate", "theorem_1",
     "CharacteristicTime", "characteristic_lower_bound", "characteristic_time", "kl_bernoulli",
     "ArmMixture", "ArmRadius", "IteratedLogarithm",
+    "Shares", "first_usable_count", "informed_rho", "informed_shares",
+    "one_sided_constant", "penalty",
 ]  # fmt: skip

@@ -1,4 +1,14 @@
-"""Argument checks shared by the three packages: what came, what is allowed, why, the way out."""
+"""Checks of arguments, and the arrays they give: one sentence with value, rule, reason, way out.
+
+Public: whoever writes a radius, a rule or a goal refuses bad input as paretoid does. Each check
+returns the argument as the type that the mathematics needs, or raises `ValueError`.
+
+>>> check_delta(1.5)
+Traceback (most recent call last):
+...
+ValueError: delta=1.5 must lie strictly between 0 and 1: it is the allowed probability of a wrong \
+answer. For 95% confidence pass delta=0.05.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +18,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "BoolArray", "FloatArray", "IntArray", "as_epsilon", "as_means", "check_choice", "check_count",
+    "check_delta", "check_k", "check_positive",
+]  # fmt: skip
+
+#: what arrays hold, for annotations; shapes stand in docstrings
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 
 def as_means(means: Any, *, name: str = "means", least_arms: int = 2) -> FloatArray:
-    """`means` as a finite float (K, D) array, K >= `least_arms`, D >= 1; larger is better."""
+    """`means` as a finite float (K, D) array of its own, K >= `least_arms`, D >= 1.
+
+    Larger is better, so objectives that are minimised come negated. `name` is what the error
+    calls the argument. The result is a copy: changing it leaves the caller's table alone.
+
+    >>> as_means([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]])
+    >>> as_means([1.0, 2.0])
+    Traceback (most recent call last):
+    ...
+    ValueError: means has shape (2,); it must be (K, D), one row per arm and one column per \
+objective. For a single objective pass means of shape (K, 1).
+    """
     try:
         array = np.array(means, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -45,7 +74,18 @@ def as_means(means: Any, *, name: str = "means", least_arms: int = 2) -> FloatAr
 
 
 def as_epsilon(eps: Any, D: int, *, name: str = "eps1") -> FloatArray:
-    """`eps` as a (D,) array: a scalar is the same slack on every objective."""
+    """`eps` as a (D,) array, finite and not negative: a slack in each objective's own units.
+
+    A scalar is the same slack on every objective; `name` is what the error calls the argument.
+
+    >>> as_epsilon(0.5, D=2), as_epsilon([0.0, 0.1], D=2)
+    (array([0.5, 0.5]), array([0. , 0.1]))
+    >>> as_epsilon(-1, D=2, name="eps2")
+    Traceback (most recent call last):
+    ...
+    ValueError: eps2=-1 must be finite and not negative: it is a slack added to the means. For the \
+exact problem pass eps2=0.
+    """
     try:
         array = np.array(eps, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -64,7 +104,11 @@ def as_epsilon(eps: Any, D: int, *, name: str = "eps1") -> FloatArray:
 
 
 def check_delta(delta: Any) -> float:
-    """`delta` as a float strictly between 0 and 1."""
+    """`delta`, the allowed probability of a wrong answer, as a float strictly between 0 and 1.
+
+    >>> check_delta(0.05)
+    0.05
+    """
     if not isinstance(delta, (int, float, np.floating, np.integer)) or not 0 < float(delta) < 1:
         raise ValueError(
             f"delta={delta!r} must lie strictly between 0 and 1: it is the allowed probability "
@@ -74,7 +118,18 @@ def check_delta(delta: Any) -> float:
 
 
 def check_count(value: Any, *, name: str, least: int = 1, most: int | None = None, why: str) -> int:
-    """`value` as an int in least..most; `why` ends the sentence of the error."""
+    """`value` as an int in least..most; `most=None` is no upper end.
+
+    Booleans and floats are refused, also whole ones: they are seldom meant. `name` begins the
+    sentence of the error and `why` ends it, with the reason for the rule and a full stop.
+
+    >>> check_count(3, name="k", most=5, why="there are five arms.")
+    3
+    >>> check_count(2.0, name="draws", why="quantiles need draws.")
+    Traceback (most recent call last):
+    ...
+    ValueError: draws=2.0 must be an integer of at least 1: quantiles need draws.
+    """
     allowed = (
         f"an integer of at least {least}" if most is None else f"an integer in {least}..{most}"
     )
@@ -86,7 +141,11 @@ def check_count(value: Any, *, name: str, least: int = 1, most: int | None = Non
 
 
 def check_k(k: Any, K: int) -> int:
-    """`k` as an int in 1..K."""
+    """`k`, the number of arms asked for, as an int in 1..K.
+
+    >>> check_k(2, K=20)
+    2
+    """
     return check_count(
         k, name="k", most=K, why=f"it is how many of the {K} arms are asked for. "
         f"For the whole Pareto set leave k out or pass k={K}.",
@@ -94,7 +153,15 @@ def check_k(k: Any, K: int) -> int:
 
 
 def check_positive(value: Any, *, name: str, why: str) -> float:
-    """`value` as a finite float > 0; `why` ends the sentence of the error."""
+    """`value` as a finite float above 0; `name` begins the sentence of the error, `why` ends it.
+
+    >>> check_positive(3, name="rho", why="it is a number of samples.")
+    3.0
+    >>> check_positive(0, name="rho", why="it is a number of samples.")
+    Traceback (most recent call last):
+    ...
+    ValueError: rho=0 must be a finite number above 0: it is a number of samples.
+    """
     good = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
     if not good or not math.isfinite(value) or value <= 0:
         raise ValueError(f"{name}={value!r} must be a finite number above 0: {why}")
@@ -102,7 +169,15 @@ def check_positive(value: Any, *, name: str, why: str) -> float:
 
 
 def check_choice(value: Any, allowed: tuple[str, ...], *, name: str, why: str) -> str:
-    """`value`, one of `allowed`; `why` ends the sentence of the error."""
+    """`value`, which must be one of `allowed`; `why` ends the sentence of the error.
+
+    >>> check_choice("pairs", ("claims", "pairs"), name="union", why="it is the union taken.")
+    'pairs'
+    >>> check_choice("all", ("claims", "pairs"), name="union", why="it is the union taken.")
+    Traceback (most recent call last):
+    ...
+    ValueError: union='all' must be one of 'claims', 'pairs': it is the union taken.
+    """
     if value not in allowed:
         choices = ", ".join(repr(a) for a in allowed)
         raise ValueError(f"{name}={value!r} must be one of {choices}: {why}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,15 @@ from paretoid.theory.bound import Bound
 from paretoid.theory.calibration import K1, claim_counts
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_count, check_delta
 from paretoid.theory.gaps import combined_gaps
-from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, SingleArm, UnknownScale
+from paretoid.theory.radii import (
+    KaufmannKoolen,
+    LUCB1Like,
+    Mixture,
+    PairwiseRadius,
+    RoleTerms,
+    UnknownScale,
+)
+from paretoid.theory.shares import Shares
 from paretoid.theory.units import in_scale_units
 
 #: Counts beyond this are reported as inf: no experiment has so many samples.
@@ -29,17 +38,19 @@ LARGEST = 1 << 62
 
 
 def samples_to_separate(
-    gap: Any, radius: PairwiseRadius, K: int, D: int, delta: float
+    gap: Any, radius: PairwiseRadius, K: int, D: int, delta: float, *, arm: int | None = None
 ) -> int | float | IntArray | FloatArray:
     r"""inf{n >= 2 : beta_keep^n + beta_drop^n < gap}, gap in units of the scale.
 
-    beta^n is the radius of two arms sampled n times each. A scalar gap gives an int; an array
-    gives an int64 array. A gap of 0 gives inf (and makes the array one of floats): the radius
-    never reaches 0. Exact up to 10^12, where floats still tell n from n + 1; from there to 2^62
-    right to the precision of floats; beyond, inf.
+    beta^n is the radius of two arms sampled n times each. With shares, or a rho for each arm, it is
+    that of the worst ordered pair of arms and objective; `arm` leaves the pairs that it is in. A
+    scalar gap gives an int; an array gives an int64 array. A gap of 0 gives inf (and makes the
+    array one of floats): the radius never reaches 0. Exact up to 10^12, where floats still tell n
+    from n + 1; from there to 2^62 right to the precision of floats; beyond, inf.
 
-    Both radii rise at most once and then fall in n, so a count that fails at 2 fails up to one
-    point and never again: doubling and bisection find it. Other radii are refused.
+    At equal counts the radii fall once they are finite (theory/PROOFS.md, Section 9), except that
+    `KaufmannKoolen` may rise once before it falls, so a count that fails at 2 fails up to one point
+    and never again: doubling and bisection find it. Other radii are refused.
 
     >>> radius = Mixture(rho=1.0)                         # 2 beta: 6.39 at n = 2, 5.12 at n = 3
     >>> samples_to_separate(6.0, radius, 2, 1, 0.1)
@@ -50,14 +61,11 @@ def samples_to_separate(
     check_invertible(radius)
     K = check_count(K, name="K", least=2, why="a difference needs two arms.")
     D = check_count(D, name="D", why="there must be an objective.")
-    delta = check_delta(delta)
+    if arm is not None:
+        arm = check_count(arm, name="arm", least=0, most=K - 1, why="it is a position.")
     gaps = _as_gaps(gap)
-
-    def width(n: FloatArray) -> FloatArray:
-        keep = radius.half_width(n, n, K, D, delta)
-        return keep + radius.half_width(n, n, K, D, delta, drop=True)
-
-    counts, finite = _first_below(width, gaps)
+    widths = _Widths(radius, K, D, check_delta(delta))
+    counts, finite = _first_below(lambda n: widths.at(n, n, arm), gaps)
     if gaps.ndim == 0:
         return int(counts) if finite.all() else math.inf
     return counts if finite.all() else np.where(finite, counts, np.inf)
@@ -84,7 +92,9 @@ def sample_bound(
     first and then rises, so over n <= q <= N, N the count of the smallest gap, it is largest at
     an end, and an arm whose radius at (n, N) exceeds that at (n, n) gets the count that (n, N)
     asks for. That happens for `Mixture` when counts differ by orders of magnitude and adds a few
-    samples to the easy arms; for `KaufmannKoolen`, exact, not below e^100 samples.
+    samples to the easy arms; for `KaufmannKoolen`, exact, not below e^100 samples. With shares, or
+    a rho for each arm, the largest radius over rivals, roles and these ends counts
+    (theory/PROOFS.md, Proposition 8).
 
     >>> means = [[1.0, 0.0], [0.0, 1.0], [-0.5, -0.25]]
     >>> bound = sample_bound(means, 0.1, KaufmannKoolen())
@@ -98,21 +108,16 @@ def sample_bound(
     mu, eps = in_scale_units(means, eps1, scale)
     K, D = mu.shape
     gaps = combined_gaps(mu, eps, k)
+    widths = _Widths(radius, K, D, delta)
     hardest = samples_to_separate(float(gaps.min()), radius, K, D, delta)
-    if hardest == math.inf:
-        per_arm = np.asarray(samples_to_separate(gaps, radius, K, D, delta), dtype=np.float64)
-    else:
-        partner = float(hardest)
-
-        def width(n: FloatArray) -> FloatArray:
-            total = np.zeros_like(n)
-            for drop in (False, True):
-                same = radius.half_width(n, n, K, D, delta, drop=drop)
-                other = radius.half_width(n, np.maximum(n, partner), K, D, delta, drop=drop)
-                total += np.maximum(same, other)
-            return total
-
-        per_arm = _first_below(width, gaps)[0].astype(np.float64)
+    per_arm = np.empty(K)
+    for arms in [np.arange(K)] if widths.alike else np.arange(K)[:, None]:
+        arm = None if widths.alike else int(arms[0])
+        if hardest == math.inf:
+            per_arm[arms] = samples_to_separate(gaps[arms], radius, K, D, delta, arm=arm)
+        else:
+            width = partial(widths.towards, partner=float(hardest), arm=arm)
+            per_arm[arms] = _first_below(width, gaps[arms])[0]
     probability, holds = _event(radius, K, D, delta)
     return Bound(
         float(per_arm.sum()),
@@ -125,20 +130,101 @@ def sample_bound(
     )
 
 
+class _Widths:
+    """beta_keep + beta_drop, the largest over ordered pairs of arms and objectives."""
+
+    def __init__(self, radius: PairwiseRadius, K: int, D: int, delta: float) -> None:
+        self.radius, self.K, self.D, self.delta = radius, K, D, delta
+        self.C_keep, self.C_drop = radius.constants(K, D, delta)
+        self.roles = radius.role_terms(K, D, delta)
+        self.alike = self.roles is None and not radius.by_arm
+
+    def at(self, n: FloatArray, q: FloatArray, arm: int | None) -> FloatArray:
+        """At n samples of `arm`, or of any, and q of its partner."""
+        if self.alike:
+            return self._half(n, q, self.C_keep) + self._half(n, q, self.C_drop)
+        keep, drop = self._pairs(n, q, arm)
+        return np.asarray((keep + drop).max(axis=0))
+
+    def towards(self, n: FloatArray, partner: float, arm: int | None) -> FloatArray:
+        """The largest each can be while the partner has between n and `partner` samples."""
+        far = np.maximum(n, partner)
+        if self.alike:
+            both = (self.C_keep, self.C_drop)
+            return np.asarray(
+                sum(np.maximum(self._half(n, n, C), self._half(n, far, C)) for C in both)
+            )
+        (keep, drop), (keep_far, drop_far) = self._pairs(n, n, arm), self._pairs(n, far, arm)
+        return np.asarray((np.maximum(keep, keep_far) + np.maximum(drop, drop_far)).max(axis=0))
+
+    def _half(self, n: FloatArray, q: FloatArray, C: float) -> FloatArray:
+        l_n, v_n = self.radius.arm_terms(n, self.K, self.D, self.delta)
+        l_q, v_q = self.radius.arm_terms(q, self.K, self.D, self.delta)
+        return np.sqrt((C + (l_n + l_q)) * (v_n + v_q))
+
+    def _pairs(self, n: FloatArray, q: FloatArray, arm: int | None) -> tuple[FloatArray, ...]:
+        """(keep, drop), (pairs, ...) half-widths of ordered pairs: all, or those `arm` is in."""
+        K = self.K
+        first, second = np.nonzero(~np.eye(K, dtype=bool))
+        if arm is not None:
+            inside = (first == arm) | (second == arm)
+            first, second = first[inside], second[inside]
+        own, other = (self._terms(counts) for counts in (n, q))
+        here = (first == arm) if arm is not None else np.ones(len(first), dtype=bool)
+        here = here.reshape(-1, *[1] * np.ndim(n))
+        l_b = np.where(here, own[0][first], other[0][first])
+        v_b = np.where(here, own[1][first], other[1][first])
+        l_c = np.where(here, other[0][second], own[0][second])
+        v_c = np.where(here, other[1][second], own[1][second])
+        roles = self.roles or RoleTerms.zero(K, self.D)
+        keep = self.C_keep + roles.keep_arm[first] + roles.keep_objective.max()
+        drop = self.C_drop + roles.drop_arm[first] + roles.drop_rival[second]
+        shape = (-1, *[1] * np.ndim(n))
+        return tuple(np.sqrt((C.reshape(shape) + (l_b + l_c)) * (v_b + v_c)) for C in (keep, drop))
+
+    def _terms(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        tiled = np.broadcast_to(n, (self.K, *np.shape(n)))
+        return self.radius.arm_terms(tiled, self.K, self.D, self.delta)
+
+
 def _event(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float, str]:
     """(proved probability, sentence) of the event that all lower and all upper intervals hold."""
     if radius.guarantee != "proved":
         return 0.0, f"if all intervals hold; {radius} is heuristic, so nothing says how often"
-    keep, drop = claim_counts(K, D, radius.union)
-    # The narrower of the two intervals implies the wider, so each pair and objective counts once.
-    factor = K1(K, D) / min(keep, drop)
-    if factor <= 1:
+    spent = _spent(radius, K, D, delta)
+    if spent <= delta * (1 + 1e-9):
         return 1 - delta, f"with probability at least 1 - delta = {1 - delta:g}"
-    probability = max(0.0, 1 - factor * delta)
+    probability = max(0.0, 1 - spent)
     return probability, (
         f"if all intervals hold, whose probability under union='claims' is not 1 - delta: the "
         f"union bound leaves {probability:g}. For 1 - delta use union='pairs'"
     )
+
+
+def _spent(radius: PairwiseRadius, K: int, D: int, delta: float) -> float:
+    """What the event that some interval fails costs at most.
+
+    Two-sided, the narrower interval of a pair implies the wider, and both sides at once: each pair
+    and objective counts once. One-sided, L_ij^d and U_ji^d fail together, each of the two sides
+    counts.
+    """
+    assert isinstance(radius, (Mixture, KaufmannKoolen))
+    uneven = isinstance(radius, Mixture) and radius.role_terms(K, D, delta) is not None
+    one_sided = isinstance(radius, Mixture) and radius.sides == "one"
+    if isinstance(radius, Mixture) and (
+        uneven or (one_sided and not radius.counts_pairs(K, D, delta))
+    ):
+        shares = radius.shares or Shares()
+        keep, drop = shares.keep_levels(K, D, delta), shares.drop_levels(K, delta)
+        larger = np.maximum(keep[:, None, :], drop.T[:, :, None])  # (i, j, d)
+        ordered = float(larger[~np.eye(K, dtype=bool)].sum())
+        if one_sided:
+            return ordered
+        upper = np.triu_indices(K, 1)
+        pairs = np.maximum(larger, larger.transpose(1, 0, 2))[upper]
+        return float(pairs.sum())
+    keep_count, drop_count = claim_counts(K, D, radius.union)
+    return delta * K1(K, D) / min(keep_count, drop_count)
 
 
 def _first_below(
@@ -173,11 +259,20 @@ def _as_gaps(gap: Any) -> FloatArray:
     return gaps
 
 
+def has_sample_bound(radius: Any) -> bool:
+    """True: the sharp bound is proved for this radius.
+
+    >>> has_sample_bound(Mixture()), has_sample_bound(UnknownScale())
+    (True, False)
+    """
+    return type(radius) in (Mixture, KaufmannKoolen)
+
+
 def check_invertible(radius: Any) -> None:
     """Refuse a radius that depends on more than the counts of two arms."""
-    if isinstance(radius, (Mixture, KaufmannKoolen)):
+    if has_sample_bound(radius):
         return
-    if isinstance(radius, SingleArm):
+    if isinstance(radius, LUCB1Like):
         why = (
             "its width grows with the total number of samples, so no count per arm inverts it. "
             "Use theory.expected_samples_lucb1"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.theory.checks import FloatArray, check_delta, check_positive
-from paretoid.theory.radii import Radius, _counts
+from paretoid.theory.radii.base import Radius, as_counts
 
 
 class ArmRadius(Radius):
@@ -80,7 +80,8 @@ class ArmMixture(ArmRadius):
     rho: float = 30.0
 
     def __post_init__(self) -> None:
-        check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        rho = check_positive(self.rho, name="rho", why="it is the prior precision, in samples.")
+        object.__setattr__(self, "rho", rho)
 
     @property
     def guarantee(self) -> str:
@@ -93,7 +94,7 @@ class ArmMixture(ArmRadius):
 
     def arm_terms(self, counts: Any) -> tuple[FloatArray, FloatArray]:
         """l(n) = log((n + rho)/rho), v(n) = (n + rho)/n^2."""
-        n = _counts(counts)
+        n = as_counts(counts)
         return np.log((n + self.rho) / self.rho), (n + self.rho) / (n * n)
 
 
@@ -129,7 +130,7 @@ class IteratedLogarithm(ArmRadius):
 
     def arm_terms(self, counts: Any) -> tuple[FloatArray, FloatArray]:
         """l(n) = 3 log(1 + log n) = 3 log log(e n), v(n) = 1/n."""
-        n = _counts(counts)
+        n = as_counts(counts)
         return 3 * np.log(1 + np.log(n)), 1 / n
 
 

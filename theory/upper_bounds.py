@@ -126,7 +126,7 @@ def expected_samples_lucb1(
     scale: Any = 1.0,
     form: str = "exact",
 ) -> Bound:
-    r"""Upper bound on the *expected* number of samples of APE with the radius `SingleArm`.
+    r"""Upper bound on the *expected* number of samples of APE with the radius `LUCB1Like`.
 
     .. math:: \max(T^\star, 2K + 1) + \tfrac{8\pi^2}{15}, \qquad
         T^\star = \min\{s : \forall n \ge s, \; 256 H \log(c n) < n\}
@@ -153,7 +153,7 @@ def expected_samples_lucb1(
         horizon = lucb1_time(H, c) if form == "exact" else lucb1_time_bound(H, c)
     return Bound(
         max(horizon, 2 * K + 1) + 8 * math.pi**2 / 15,
-        holds="in expectation, for the radius SingleArm",
+        holds="in expectation, for the radius LUCB1Like",
         source='[kone2023, Appendix "LUCB1-like instantiation"]',
         gaps=gaps,
     )

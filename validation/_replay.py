@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.goals import AtMost, Cover, Goal
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.rules import APE
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon
 from paretoid.theory.gaps import gaps, omega
-from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, UnknownScale
-from paretoid.theory.sharp_bound import sample_bound
+from paretoid.theory.radii import PairwiseRadius, RoleTerms
+from paretoid.theory.sharp_bound import has_sample_bound, sample_bound
 from paretoid.validation.paths import Path
+from paretoid.view import Samples, Standing, View
 
 #: Rounding: two orders of summation differ by less than this in units of the scale.
 TOLERANCE = 1e-9
@@ -57,10 +59,14 @@ class Replay:
     def __post_init__(self) -> None:
         path, s = self.path, self.path.setting
         K, D = s.bandit.K, s.bandit.D
-        first = 1
+        self.ape = isinstance(s.rule, APE)
+        self.both = self.ape and s.rule.in_rounds
+        first: int | IntArray = 1
+        self.roles = RoleTerms.zero(K, D)
         if isinstance(s.radius, PairwiseRadius):
             first = s.radius.first_count(K, D, s.delta)
-        self.start = K * first
+            self.roles = s.radius.role_terms(K, D, s.delta) or self.roles
+        self.start = int(np.broadcast_to(np.asarray(first), (K,)).sum())
         n = len(path.arm)
         pulled = path.arm[:, None] == np.arange(K)
         self.counts = np.cumsum(pulled, axis=0).astype(np.float64)
@@ -68,7 +74,7 @@ class Replay:
         self.ss = np.zeros((n, K, D))
         scale = s.bandit.scale
         self.divisor = np.sqrt((scale**2).mean(axis=0))
-        if isinstance(s.radius, UnknownScale):
+        if not s.radius.needs_scale:
             self._sums_of_squares(pulled)
             if n >= self.start:
                 at = self.start - 1
@@ -78,9 +84,8 @@ class Replay:
         self.eps1 = as_epsilon(s.goals[0].eps1, D) / self.divisor
         self.spread = float(self.eps1.max() - self.eps1.min())
         self.gaps, self.omega = gaps(self.mu), np.sort(omega(self.mu))[::-1]
-        common = bool((scale == scale[0]).all()) and isinstance(s.radius, (Mixture, KaufmannKoolen))
         self.printed = False
-        if common:
+        if bool((scale == scale[0]).all()) and has_sample_bound(s.radius):
             assert isinstance(s.radius, PairwiseRadius)
             keep, drop = s.radius.constants(K, D, s.delta)
             self.printed = keep == drop
@@ -112,14 +117,21 @@ class Replay:
             beta = growth[:, None, None] * np.sqrt(2 * factor / counts[:, :, None])
             width = beta[:, :, None, :] + beta[:, None, :, :]
             return Tables(t, counts, mean, width, width)
-        which, where = np.unique(counts, return_inverse=True)
-        l, v = (a[where].reshape(counts.shape) for a in s.radius.arm_terms(which, K, D, s.delta))
-        unit = self.ss[t - 1] / self.divisor**2 if isinstance(s.radius, UnknownScale) else factor
+        if s.radius.by_arm:
+            l, v = (a.T for a in s.radius.arm_terms(counts.T, K, D, s.delta))
+        else:
+            which, where = np.unique(counts, return_inverse=True)
+            terms = s.radius.arm_terms(which, K, D, s.delta)
+            l, v = (a[where].reshape(counts.shape) for a in terms)
+        unit = factor if s.radius.needs_scale else self.ss[t - 1] / self.divisor**2
         v = v[:, :, None] * unit
         spread = v[:, :, None, :] + v[:, None, :, :]
         logs = (l[:, :, None] + l[:, None, :])[..., None]
-        keep, drop = (np.sqrt((C + logs) * spread) for C in s.radius.constants(K, D, s.delta))
-        return Tables(t, counts, mean, keep, drop)
+        C_keep, C_drop = s.radius.constants(K, D, s.delta)
+        own = C_keep + self.roles.keep_arm[:, None, None] + self.roles.keep_objective
+        against = C_drop + self.roles.drop_arm[:, None] + self.roles.drop_rival
+        keep = np.sqrt((own + logs) * spread)
+        return Tables(t, counts, mean, keep, np.sqrt((against[..., None] + logs) * spread))
 
     def record(self, check: str, t: IntArray, failed: BoolArray, detail: Any) -> None:
         """Count a check applied at times t; note the first failure, if it is this path's first."""
@@ -145,9 +157,9 @@ class Replay:
             ((M_lower > M_true) | (M_true > M_upper))[good].any(axis=(1, 2)),
             lambda at: "M(i, j) is outside its interval although all differences are inside",
         )  # fmt: skip
-        deciding = np.ones(len(t), dtype=bool)
-        if s.rule.both:
-            deciding = (t - self.start) % 2 == 0
+        deciding = path.tested[t - 1]
+        if self.ape:
+            deciding = (t - self.start) % 2 == 0 if self.both else np.ones(len(t), dtype=bool)
         self.n_rounds += int(deciding.sum())
 
         lifted = np.where(others, (x.mean + self.eps1 - x.keep).max(axis=3), np.inf)
@@ -160,6 +172,8 @@ class Replay:
         )
         self.goals(t, x, deciding, good, h, g, S, OPT, certain)
 
+        if not self.ape:  # what follows is about b_t and c_t
+            return
         before = deciding & (t < self.end)
         b, c = path.b[t - 1], path.c[t - 1]
         self.sampling(t, x.counts, before, b, c, h, g, lifted, OPT)
@@ -206,7 +220,7 @@ class Replay:
         )  # fmt: skip
         going = t < len(path.arm)
         at_b, at_c = counts[rows, b], counts[rows, c]
-        want = np.where(path.setting.rule.both | (at_b <= at_c), b, c)
+        want = np.where(self.both | (at_b <= at_c), b, c)
         took = path.arm[np.minimum(t, len(path.arm) - 1)]
         self.record(
             "sampling rule", t, going & (took != want),
@@ -222,20 +236,22 @@ class Replay:
         O = S | ~(g > 0)
         for q, goal in enumerate(s.goals):
             margin, answer = certain, O
-            if isinstance(goal, AtMost):
+            if type(goal) is AtMost:
                 ranked = np.argsort(-h, axis=1, kind="stable")
                 kth = np.take_along_axis(h, ranked[:, goal.k - 1 : goal.k], axis=1)[:, 0]
                 top = np.zeros_like(O)
                 np.put_along_axis(top, ranked[:, : goal.k], True, axis=1)
                 margin = np.maximum(certain, kth)
                 answer = np.where((kth > 0)[:, None], top, O)
-            elif isinstance(goal, Cover):
+            elif type(goal) is Cover:
                 eps2 = as_epsilon(goal.eps2, s.bandit.D) / self.divisor
                 credit = np.where(OPT[:, None, :, None], eps2, 0.0)
                 within = (x.mean - credit + x.drop).max(axis=3)
                 within[:, np.arange(s.bandit.K), np.arange(s.bandit.K)] = np.inf
                 margin = np.maximum(-within.min(axis=2), h).min(axis=1)
                 answer = OPT
+            elif type(goal) is not ParetoSet:
+                margin, answer = self.decided(goal, t, x)
             rows = np.flatnonzero((margin > 0) & good)
             if len(rows):
                 different, which = np.unique(answer[rows], axis=0, return_inverse=True)
@@ -246,6 +262,23 @@ class Replay:
                     f"stop with arms {np.flatnonzero(answer[rows[at]]).tolist()}, which is wrong",
                 )  # fmt: skip
             self.stopping(q, goal, t, deciding, good, margin, answer, h)
+
+    def decided(self, goal: Goal, t: IntArray, x: Tables) -> tuple[FloatArray, BoolArray]:
+        """(+1 or -1, answer) of somebody else's goal, from a view of each round."""
+        s, standing = self.path.setting, Standing.begin(self.path.setting.bandit.K)
+        margin, answers = np.full(len(t), -1.0), np.zeros(x.counts.shape, dtype=bool)
+        for row in range(len(t)):
+            counts = np.repeat(x.counts[row][:, None], s.bandit.D, axis=1)
+            means = self.sums[t[row] - 1] / np.maximum(counts, 1)
+            view = View(
+                s.bandit.arms, s.bandit.objectives, int(t[row]),
+                Samples(counts, means, self.ss[t[row] - 1]), self.divisor, self.eps1, x.mean[row],
+                x.keep[row], x.drop[row], None, standing, {}, False,
+            )  # fmt: skip
+            answer = goal.decide(view)
+            if answer is not None:
+                margin[row], answers[row] = 1.0, answer
+        return margin, answers
 
     def stopping(
         self, q: int, goal: Goal, t: IntArray, deciding: BoolArray, good: BoolArray,
@@ -305,7 +338,7 @@ class Replay:
         width = (x.keep[rows, b, c] + x.drop[rows, b, c]).max(axis=1)
         a = np.where(x.counts[rows, b] <= x.counts[rows, c], b, c)
         targets = {"Delta": self.gaps[a], "eps1": np.full(len(rows), self.eps1.min())}
-        if s.rule.both:
+        if self.both:
             targets["Delta"] = np.maximum(self.gaps[b], self.gaps[c])
         # |OPT(t)| arms are kept, so the rule for one more has not fired.
         size = np.minimum(OPT[rows].sum(axis=1), s.bandit.K - 1)
@@ -322,7 +355,7 @@ class Replay:
                 lambda at, name=name, value=value, bound=bound: f"{name} = {value[at]:.6g} exceeds "
                 f"{bound[at]:.6g} at (b_t, c_t) = ({b[at]}, {c[at]})",
             )  # fmt: skip
-        if self.printed and self.spread == 0 and not s.rule.both:
+        if self.printed and self.spread == 0 and not self.both:
             own = (x.keep[rows, a, a] + x.drop[rows, a, a]).max(axis=1)
             # The paper takes beta to decrease in both counts; Mixture rises again, slowly, where
             # counts differ by orders of magnitude (`theory.sample_bound`). There it says nothing.
@@ -339,11 +372,14 @@ class Replay:
         """tau <= theory.sample_bound, where that is proved and all intervals held."""
         s = self.path.setting
         # Intervals after the last sample do not matter; before the first decision none is used.
-        if self.bad_rounds or s.rule.both or not isinstance(s.radius, (Mixture, KaufmannKoolen)):
+        if self.bad_rounds or self.both or not self.ape or not has_sample_bound(s.radius):
             return
         for goal, stop in zip(s.goals, self.path.stops, strict=True):
             if stop is None:
                 continue
+            if type(goal) not in (ParetoSet, Cover, AtMost):
+                continue
+            assert isinstance(s.radius, PairwiseRadius)
             k = goal.k if isinstance(goal, AtMost) else None
             bound = sample_bound(
                 s.bandit.oriented, s.delta, s.radius, goal.eps1, k, scale=s.bandit.scale

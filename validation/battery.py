@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import reduce
-from importlib.metadata import PackageNotFoundError, version
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from paretoid import __version__, theory
+from paretoid import theory
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.instances import load_instance
+from paretoid.intervals import share_upper_bound
 from paretoid.rules import APE
 from paretoid.runs.simulate import simulate
+from paretoid.summaries import summaries
 from paretoid.theory.checks import check_choice, check_count
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 from paretoid.validation import bounds, mutants
 from paretoid.validation.delta_correct import delta_correctness, engine
-from paretoid.validation.evidence import (
-    clopper_pearson_upper_bound,
-    log_evidence,
-    sequential_upper_bound,
-)
+from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.pathwise import check_path, engine_path, watched_goals
 from paretoid.validation.radius_coverage import coverage
+from paretoid.versions import versions
 
 #: A correct engine fails the whole battery with at most this probability per statistical test.
 FALSE_ALARM = 1e-6
@@ -75,7 +72,7 @@ def certify(
         "battery": battery,
         "seed": seed,
         "false_alarm": FALSE_ALARM,
-        "versions": _versions(),
+        "versions": versions("numpy", "scipy", "numba", "xarray"),
     }
     parts: dict[str, Callable[[], Any]] = {
         "pathwise": lambda: _pathwise(size, seed, regressions),
@@ -90,16 +87,6 @@ def certify(
             progress(f"{position}/{len(parts)}: {name.replace('_', ' ')}")
         certificate[name] = part()
     return {"holds": not regressions, "regressions": regressions, **certificate}
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "paretoid": __version__}
-    for name in ("numpy", "scipy", "numba", "xarray"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "missing"
-    return found
 
 
 def random_problem(rng: np.random.Generator) -> dict[str, Any]:
@@ -209,9 +196,9 @@ def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
                     bandit, goals, radius=radius, delta=delta, replications=runs, seed=seed,
                     max_samples=budget,
                 )  # fmt: skip
-                for g, goal in enumerate(goals):
-                    wrong = int((data.stopped & ~data.correct).values[g].sum())
-                    proved = radius.guarantee == "proved"
+                proved = radius.guarantee == "proved"
+                for goal, summary in zip(goals, summaries(data), strict=True):
+                    wrong = summary.wrong
                     rows.append(
                         {
                             "instance": name,
@@ -220,11 +207,11 @@ def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
                             "guarantee": radius.guarantee,
                             "delta": delta,
                             "runs": runs,
-                            "stopped": int(data.stopped.values[g].sum()),
+                            "stopped": summary.stopped,
                             "errors": wrong,
-                            "clopper_pearson": _round(clopper_pearson_upper_bound(runs, wrong)),
+                            "clopper_pearson": _round(share_upper_bound(wrong, runs)),
                             "sequential": _round(sequential_upper_bound(runs, wrong)),
-                            "mean_time": _round(float(data.stopping_time[g].mean()), 5),
+                            "mean_time": _round(summary.mean[0], 5),
                         }
                     )
                     if proved and log_evidence(runs, wrong, delta) >= -math.log(FALSE_ALARM):
@@ -317,14 +304,14 @@ def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[st
 
 
 def _mutants(regressions: list[str]) -> dict[str, Any]:
-    found = mutants.hunt_all()
+    hunted = mutants.hunt_all()
     regressions.extend(
-        f"mutants: {name!r} is not caught as documented." for name in mutants.survivors(found)
+        f"mutants: {name!r} is not caught as documented." for name in mutants.survivors(hunted)
     )
     alarms = mutants.hunt(None)
     regressions.extend(f"mutants: the engine itself fails {c}: {alarms[c]}" for c in alarms)
     return {
-        "caught": {name: sorted(caught) for name, caught in found.items()},
+        "caught": {name: sorted(caught) for name, caught in hunted.items()},
         "false_alarms": sorted(alarms),
     }
 

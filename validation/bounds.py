@@ -11,7 +11,6 @@ all intervals hold the bound is a certainty.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,8 @@ from paretoid.bounds import sample_bounds
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.plots.style import grid, log_axis, new_figure
 from paretoid.runs.simulate import simulate
+from paretoid.summaries import summaries
+from paretoid.text import count, markdown
 from paretoid.theory.checks import check_count, check_delta, check_k
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius
 from paretoid.validation.pathwise import check_path, engine_path
@@ -74,7 +75,7 @@ def compare(
     import xarray as xr
 
     listed = [bandits] if isinstance(bandits, Bandit) else list(bandits)
-    if not listed or not all(isinstance(each, Bandit) for each in listed):
+    if not listed or not all(isinstance(bandit, Bandit) for bandit in listed):
         raise ValueError(
             f"bandits={bandits!r} must be a Bandit or a non-empty sequence of them, for instance "
             f"load_instance('covboost')."
@@ -88,10 +89,10 @@ def compare(
     for name, values in (("k", k), ("eps1", eps1), ("delta", delta), ("quantiles", quantiles)):
         if isinstance(values, (str, int, float)) or len(values) == 0:
             raise ValueError(f"{name}={values!r} must be a non-empty list, such as [{values!r}].")
-    for each in listed:
+    for bandit in listed:
         for asked in k:
             if asked is not None:
-                check_k(asked, each.K)
+                check_k(asked, bandit.K)
     deltas = [check_delta(value) for value in delta]
     replications = check_count(replications, name="replications", why="nothing would be run.")
     shape = (len(listed), len(k), len(eps1), len(deltas))
@@ -110,19 +111,18 @@ def compare(
                 bandit, goals, radius=radius, delta=level, replications=replications, seed=seed + i,
                 max_samples=max_samples,
             )  # fmt: skip
-            for g, goal in enumerate(goals):
+            told = summaries(runs, quantiles)
+            for g, (goal, summary) in enumerate(zip(goals, told, strict=True)):
                 at = (i, g // len(eps1), g % len(eps1), d)
-                times = runs.stopping_time.values[g].astype(np.float64)
-                stopped, right = runs.stopped.values[g], runs.correct.values[g]
-                out["mean"][at] = times.mean()
-                out["standard_error"][at] = times.std(ddof=1) / math.sqrt(max(replications, 2))
-                out["largest"][at] = times.max()
-                out["stopped"][at] = stopped.mean()
-                out["errors"][at] = (stopped & ~right).sum()
-                quantile[at] = np.quantile(times, list(quantiles))
+                out["mean"][at] = summary.mean[0]
+                out["standard_error"][at] = summary.standard_error
+                out["largest"][at] = summary.largest
+                out["stopped"][at] = summary.stopped / summary.runs
+                out["errors"][at] = summary.wrong
+                quantile[at] = list(summary.quantiles.values())
                 for name, value in sample_bounds(bandit, goal, level, radius).items():
                     out[name][at] = value
-                above = np.flatnonzero(times > out["sharp_bound"][at])
+                above = np.flatnonzero(runs.stopping_time.values[g] > out["sharp_bound"][at])
                 out["above_sharp_bound"][at] = len(above)
                 out["contradictions"][at] = sum(
                     _all_held(bandit, goal, radius, level, seed + i, int(r), max_samples)
@@ -210,7 +210,7 @@ Theorem 1 | E, SingleArm | T* kl | Theorem 2 |
         "instance", "k", "eps1", "delta", "mean", *quantiles, "stopped", "wrong", "sharp",
         "Theorem 1", "E, SingleArm", "T* kl", "Theorem 2",
     ]  # fmt: skip
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    rows = []
     columns = ("sharp_bound", "theorem_1", "expected_lucb1", "characteristic", "lower_bound")
     for i in result.instance.values:
         for k in result.k.values:
@@ -218,17 +218,10 @@ Theorem 1 | E, SingleArm | T* kl | Theorem 2 |
                 for level in result.delta.values:
                     row = result.sel(instance=i, k=k, eps1=slack, delta=level)
                     cells = [str(i), "all" if k == 0 else str(k), f"{slack:g}", f"{level:g}"]
-                    cells += [_number(row["mean"].item()), *map(_number, row["quantile"].values)]
-                    cells += [f"{100 * row.stopped.item():.0f}%", f"{row.errors.item():.0f}"]
-                    cells += [_number(row[name].item()) for name in columns]
-                    lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return "-"
-    return f"{value:,.0f}" if math.isfinite(value) else "inf"
+                    cells += [count(row["mean"].item()), *map(count, row["quantile"].values)]
+                    cells += [f"{row.stopped.item():.0%}", count(row.errors.item())]
+                    rows.append([*cells, *(count(row[name].item()) for name in columns)])
+    return markdown(head, rows)
 
 
 def plot(result: xr.Dataset, *, instance: int = 0, eps1: float | None = None) -> Figure:

@@ -12,12 +12,12 @@ the machine or the clock but the versions.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from paretoid import text
 from paretoid.validation.battery import certify
 
 
@@ -29,7 +29,7 @@ def markdown(certificate: dict[str, Any]) -> str:
         "# Certificate",
         "",
         "Every guarantee holds." if c["holds"] else "**A guarantee regressed:**",
-        *[f"- {text}" for text in c["regressions"]],
+        *[f"- {regression}" for regression in c["regressions"]],
         "",
         f"Battery {c['battery']!r}, seed {c['seed']}; a correct engine fails each statistical "
         f"test with probability at most {c['false_alarm']:g}. Versions: "
@@ -76,7 +76,7 @@ def markdown(certificate: dict[str, Any]) -> str:
         "",
     ]
     for row in c["bounds"]:
-        text = [
+        said = [
             f"- {row['instance']} ({row['radius']}): {row['runs']} runs, {row['errors']} wrong; "
             f"the longest took {100 * row['largest_share_of_sharp_bound']:.0f}% of the sharp "
             f"bound; {row['above_sharp_bound']} above it, {row['contradictions']} of them with "
@@ -85,11 +85,11 @@ def markdown(certificate: dict[str, Any]) -> str:
         for variable in ("slope", "bend"):
             values = row.get(f"{variable} in log(1/delta), by k")
             if values:
-                text.append(
+                said.append(
                     f"{variable} in log(1/delta): "
                     + ", ".join(f"{v:g} (k = {k})" for k, v in values.items())
                 )
-        lines.append("; ".join(text) + ".")
+        lines.append("; ".join(said) + ".")
     return "\n".join(lines) + "\n"
 
 
@@ -105,16 +105,14 @@ def _worst_goals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _rows(rows: list[dict[str, Any]]) -> str:
-    names = list(rows[0])
-    out = ["| " + " | ".join(names).replace("_", " ") + " |", "|" + "---|" * len(names)]
-    out += ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows]
-    return "\n".join(out)
+    heads = [name.replace("_", " ") for name in rows[0]]
+    return text.markdown(heads, [list(map(str, row.values())) for row in rows])
 
 
 def write(certificate: dict[str, Any], folder: Path) -> None:
     """certificate.json and CERTIFICATE.md."""
-    text = json.dumps(certificate, indent=1) + "\n"
-    (folder / "certificate.json").write_text(text, encoding="utf-8")
+    data = text.as_json(certificate) + "\n"
+    (folder / "certificate.json").write_text(data, encoding="utf-8")
     (folder / "CERTIFICATE.md").write_text(markdown(certificate), encoding="utf-8")
 
 

@@ -20,13 +20,9 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
+from paretoid.intervals import check_confidence, share_upper_bound
 from paretoid.theory.checks import BoolArray, check_count, check_delta, check_positive
-from paretoid.validation.evidence import (
-    check_confidence,
-    clopper_pearson_upper_bound,
-    log_evidence,
-    sequential_upper_bound,
-)
+from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
 
 Algorithm = Callable[[Bandit, float, int], Any]
@@ -141,16 +137,16 @@ class Verdict:
     def summary(self) -> str:
         """What was found, in a few lines."""
         if self.rejected:
-            found = f"REJECTED: P(wrong) exceeds delta={self.delta:g}"
+            verdict = f"REJECTED: P(wrong) exceeds delta={self.delta:g}"
         elif self.faults:
-            found = "FAULTY: not every run gave a usable answer"
+            verdict = "FAULTY: not every run gave a usable answer"
         elif self.certified:
-            found = f"certified: P(wrong) <= delta={self.delta:g}"
+            verdict = f"certified: P(wrong) <= delta={self.delta:g}"
         else:
-            found = f"passed: nothing speaks against delta={self.delta:g}; more runs would say more"
+            verdict = f"passed: nothing speaks against delta={self.delta:g}; more runs say more"
         level = f"{100 * self.confidence:g}%"
         lines = [
-            f"{self.algorithm}, {self.goal}: {found}",
+            f"{self.algorithm}, {self.goal}: {verdict}",
             f"  {self.runs} runs, {self.errors} wrong answers, seed {self.seed}, "
             f"false alarm at most {self.false_alarm:g}",
         ]
@@ -250,7 +246,7 @@ def delta_correctness(
             f"return (mask, stopping time)."
         )
     listed = [bandits] if isinstance(bandits, Bandit) else list(bandits)
-    if not listed or not all(isinstance(each, Bandit) for each in listed):
+    if not listed or not all(isinstance(bandit, Bandit) for bandit in listed):
         raise ValueError(
             f"bandits={bandits!r} must be a Bandit or a non-empty sequence of them: their true "
             f"means say what a right answer is. Try GaussianBandit(means, scale)."
@@ -258,8 +254,8 @@ def delta_correctness(
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
         raise ValueError(f"goal={goal!r} must be ParetoSet, Cover or AtMost.")
-    for each in listed:
-        goal.check(each.K, each.D)
+    for bandit in listed:
+        goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
     if not isinstance(false_alarm, (int, float)) or not 0 < false_alarm < 1:
         raise ValueError(
@@ -275,8 +271,8 @@ def delta_correctness(
         check_timer()
     limit = math.log(len(listed) / false_alarm)
     trials = [
-        _Trial(algorithm, each, position, delta, goal, budget, seconds, seed)
-        for position, each in enumerate(listed)
+        _Trial(algorithm, bandit, position, delta, goal, budget, seconds, seed)
+        for position, bandit in enumerate(listed)
     ]
     for trial in trials:
         for r in range(max_runs):
@@ -416,7 +412,7 @@ class _Trial:
             empty=self.empty,
             faults=dict(self.kinds),
             evidence=_exp(log_evidence(self.runs, self.errors, self.delta)),
-            clopper_pearson=clopper_pearson_upper_bound(self.runs, self.errors, confidence),
+            clopper_pearson=share_upper_bound(self.errors, self.runs, confidence),
             upper=sequential_upper_bound(self.runs, self.errors, confidence),
             worst=sequential_upper_bound(self.runs, self.errors + self.faulty, confidence),
             mean_time=float(np.mean(self.times)) if self.times else math.nan,

@@ -1,4 +1,4 @@
-r"""How strongly runs speak against "wrong with probability at most delta", and upper bounds.
+r"""How strongly runs speak against "wrong with probability at most delta", however often one looks.
 
 After n runs with s errors the bet against an error rate of at most delta is worth
 
@@ -8,14 +8,14 @@ After n runs with s errors the bet against an error rate of at most delta is wor
 the likelihood ratio of error rate q against delta, averaged over q uniform on (delta, 1). For a
 fixed q > delta each factor has mean at most 1 if the error rate is at most delta, so by Ville's
 inequality a correct algorithm ever reaches 1/alpha with probability at most alpha, however long
-one watches.
+one watches. Bounds for a number of runs that was fixed beforehand are in `paretoid.intervals`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from paretoid.intervals import check_confidence
 from paretoid.theory.checks import check_count, check_delta
 
 
@@ -68,35 +68,3 @@ def sequential_upper_bound(runs: int, errors: int, confidence: float = 0.95) -> 
         middle = (low + high) / 2
         low, high = (middle, high) if middle > 0 and likelihood(middle) >= limit else (low, middle)
     return high
-
-
-def clopper_pearson_upper_bound(runs: int, errors: int, confidence: float = 0.95) -> float:
-    """The error rate is below this with `confidence`, if `runs` was fixed beforehand.
-
-    Without errors it is 1 - (1 - confidence)^(1/runs).
-
-    >>> round(clopper_pearson_upper_bound(100, 0), 4)
-    0.0295
-    """
-    from scipy.special import betaincinv
-
-    runs = check_count(runs, name="runs", least=0, why="it is how many were made.")
-    errors = check_count(errors, name="errors", least=0, most=runs, why="some of the runs.")
-    confidence = check_confidence(confidence)
-    if errors == runs:
-        return 1.0
-    return float(betaincinv(errors + 1.0, float(runs - errors), confidence))
-
-
-def check_confidence(confidence: Any) -> float:
-    """`confidence` as a float strictly between 0 and 1.
-
-    >>> check_confidence(0.95)
-    0.95
-    """
-    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise ValueError(
-            f"confidence={confidence!r} must lie strictly between 0 and 1: it is the probability "
-            f"that an upper bound holds. The default is 0.95."
-        )
-    return float(confidence)

@@ -19,7 +19,8 @@ from paretoid.theory.checks import FloatArray, check_count
 class OutOfBudget(BaseException):
     """Raised inside an algorithm that draws more than its budget; no `except Exception` eats it.
 
-    >>> import numpy as np, paretoid as pt, validation
+    >>> import numpy as np, paretoid as pt
+    >>> from paretoid import validation
     >>> def endless(bandit, delta, seed):
     ...     while True:
     ...         bandit.sample(0, 100, seed)

@@ -1,8 +1,9 @@
 """The checks must bite: mistakes somebody could make, each caught by a named check.
 
-A mutant is an edit of the source of the NumPy reference or of the theory, applied in memory, or a
-changed parameter; patching a compiled callee would do nothing. An edit whose text no longer
-occurs exactly once in the source is an error, so mutants cannot silently become harmless.
+A mutant is an edit of the source of the readable loop, of what it looks through or of the theory,
+applied in memory, or a changed parameter; patching a compiled callee would do nothing. An edit
+whose text no longer occurs exactly once in the source is an error, so mutants cannot silently
+become harmless.
 
 `python -m paretoid.validation.mutants` hunts them all and compares with the table in
 validation/README.md; `--update` rewrites the table.
@@ -17,16 +18,15 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from paretoid.bandits import Bandit, GaussianBandit
-from paretoid.engine.program import Program
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.loop import Intervals
 from paretoid.runs import simulate
 from paretoid.theory.checks import FloatArray, check_choice
 from paretoid.theory.radii import Mixture, Radius, UnknownScale
@@ -34,6 +34,7 @@ from paretoid.validation.delta_correct import delta_correctness
 from paretoid.validation.guard import assert_independent_replications
 from paretoid.validation.pathwise import check_path, reference_path
 from paretoid.validation.radius_coverage import coverage
+from paretoid.view import Lens, View
 
 README = Path(__file__).with_name("README.md")
 _BEGIN, _END = "<!-- mutants -->", "<!-- end of mutants -->"
@@ -66,33 +67,28 @@ class Mutant:
     mistake: str
     checks: tuple[str, ...]
     edits: tuple[Edit, ...] = ()
-    change: Callable[[Program], Program] | None = None
+    change: Callable[[Lens], None] | None = None
     radius: Radius | None = None
     shrink: float = 1.0
 
 
-_REFERENCE = "paretoid.loop"
-_WIDTHS = "np.sqrt((program.keep + logs) * spread), np.sqrt((program.drop + logs) * spread)"
-
-
-def _unflipped(program: Program) -> Program:
-    sign = np.sign(program.spread)
-    return program._replace(location=program.location * sign, spread=np.abs(program.spread))
-
-
-def _no_union(program: Program) -> Program:
+def _no_union(lens: Lens) -> None:
     keep, drop = Mixture(union="none").constants(2, 1, _DELTA)
-    return program._replace(keep=keep, drop=drop)
+    levels = lens.levels
+    lens.levels = replace(
+        levels, keep=np.full_like(levels.keep, keep), drop=np.full_like(levels.drop, drop)
+    )
 
 
-def _stale(old: Intervals, fresh: Intervals, arm: int) -> Intervals:
-    """The table with the row of `arm` renewed, and its column forgotten."""
-    tables = []
-    for before, now in ((old.mean, fresh.mean), (old.keep, fresh.keep), (old.drop, fresh.drop)):
-        table = before.copy()
-        table[arm] = now[arm]
-        tables.append(table)
-    return Intervals(*tables)
+def _stale(old: View | None, fresh: View, arm: int) -> View:
+    """The view with the row of `arm` renewed in its tables, and its column forgotten."""
+    if old is None:
+        return fresh
+    tables = {}
+    for name in ("difference", "keep", "drop"):
+        tables[name] = getattr(old, name).copy()
+        tables[name][arm] = getattr(fresh, name)[arm]
+    return replace(fresh, **tables)
 
 
 class _PluggedIn(UnknownScale):
@@ -107,8 +103,8 @@ class _PluggedIn(UnknownScale):
         return 2
 
 
-def _reference(function: str, old: str, new: str) -> tuple[Edit, ...]:
-    return (Edit(_REFERENCE, function, old, new),)
+def _edit(module: str, function: str, old: str, new: str) -> tuple[Edit, ...]:
+    return (Edit(f"paretoid.{module}", function, old, new),)
 
 
 MUTANTS = (
@@ -119,7 +115,10 @@ MUTANTS = (
     Mutant(
         "radius divided by 4", "a factor lost where the engine computes it",
         ("intervals", "delta-correctness"),
-        _reference("intervals", _WIDTHS, f"*(w / 4 for w in ({_WIDTHS}))"),
+        _edit(
+            "view", "Lens._pairs", "spread = v[:, None, :] + v[None, :, :]",
+            "spread = (v[:, None, :] + v[None, :, :]) / 16",
+        ),
     ),
     Mutant(
         "union bound dropped", "one interval's level used for all of them",
@@ -131,67 +130,70 @@ MUTANTS = (
     ),
     Mutant(
         "counts off by one", "n + 1 in the radius", ("intervals",),
-        _reference("intervals", "rho, n = program.rho, counts", "rho, n = program.rho, counts + 1"),
+        _edit("view", "Lens._terms", "look_up(samples.counts)", "look_up(samples.counts + 1)"),
     ),
     Mutant(
         "S(t) in place of OPT(t)", "arms that look optimal taken for arms known to be",
-        ("answer", "stopping rule"), _reference("decide", "OPT = h > 0", "OPT = S"),
+        ("answer", "stopping rule"),
+        _edit("view", "View.optimal", "return self.h > 0", "return self.S"),
     ),
     Mutant(
         "> for >= in the k-rule", "waits for k + 1 arms", ("stopping rule", "omega^k"),
-        _reference("decide", "OPT.sum() >= program.k[q]", "OPT.sum() > program.k[q]"),
+        _edit("goals.at_most", "AtMost.decide", "OPT.sum() < self.k", "OPT.sum() <= self.k"),
     ),
     Mutant(
         "< for >= in the k-rule", "stops while fewer than k arms are known",
         ("answer", "stopping rule"),
-        _reference("decide", "OPT.sum() >= program.k[q]", "OPT.sum() < program.k[q]"),
+        _edit("goals.at_most", "AtMost.decide", "OPT.sum() < self.k", "OPT.sum() >= self.k"),
     ),
     Mutant(
         "c_t maximised", "the least likely dominator sampled", ("sampling rule", "Delta"),
-        _reference(
-            "decide", "np.argmin(np.where(others[b], M_lower[b], np.inf))",
-            "np.argmax(np.where(others[b], M_lower[b], -np.inf))",
+        _edit(
+            "view", "View.c", "np.argmin(self.M_lower[self.b])",
+            "np.argmax(np.where(np.isinf(self.M_lower[self.b]), -np.inf, self.M_lower[self.b]))",
         ),
     ),
     Mutant(
         "eps not rescaled", "eps in own units beside means in units of the scale",
         ("answer", "stopping rule"),
-        _reference(
-            "reference_run", "program.eps1 / divisor, program.eps2 / divisor",
-            "program.eps1, program.eps2",
+        (
+            *_edit("view", "Lens.view", "eps1 * inverse if self.unknown else eps1 / unit", "eps1"),
+            *_edit("view", "View.in_units", "values / self.unit", "values"),
         ),
     ),
     Mutant(
         "minimised objective not flipped", "less taken for worse",
-        ("answer", "intervals"), change=_unflipped,
+        ("answer", "intervals"),
+        _edit("loop", "checked", "return values * bandit.sign", "return values"),
     ),
     Mutant(
         "O(t) without its second part", "arms not certified dominated left out",
         ("recommendation", "answer"),
-        _reference("decide", "answer = S | ~(g > 0)", "answer = S"),
+        _edit("goals.pareto_set", "ParetoSet.decide", "view.S | ~view.dominated", "view.S"),
     ),
     Mutant(
         "k-answer not cut to k", "all of OPT(t) returned", ("recommendation", "answer"),
-        _reference("decide", "answer[ranked[: program.k[q]]] = True", "answer[ranked] = True"),
+        _edit("goals.at_most", "AtMost.decide", "ranked[: self.k]", "ranked"),
     ),
     Mutant(
         "stale column after a pull", "only the row of the sampled arm renewed", ("intervals",),
         (
-            Edit(
-                _REFERENCE, "reference_run",
-                "difference = intervals(program, counts, sums, ss, inverse, len(run.arms))",
-                "fresh = intervals(program, counts, sums, ss, inverse, len(run.arms))\n"
-                "        start = len(run.arms) == K * program.first\n"
-                "        difference = fresh if start else _stale(difference, fresh, arm)",
+            *_edit("loop", "run", "while limit is None", "view = None\n    while limit is None"),
+            *_edit(
+                "loop", "run",
+                "view = lens.view(samples, len(history.arms), unit, standing, memory)",
+                "view = _stale(view, lens.view(samples, len(history.arms), unit, standing, memory),"
+                " arm)",
             ),
         ),
     ),
     Mutant(
         "eps2 credited outside OPT", "arms covered by arms that are not returned",
         ("answer", "stopping rule"),
-        _reference(
-            "decide", "np.where(OPT[:, None], eps2[q], 0.0)",
-            "np.broadcast_to(eps2[q], (K, len(eps1)))",
+        _edit(
+            "goals.cover", "Cover.decide",
+            "np.where(OPT[:, None], view.in_units(self.eps2), 0.0)",
+            "np.broadcast_to(view.in_units(self.eps2), view.means.shape)",
         ),
     ),
     Mutant(
@@ -210,8 +212,8 @@ MUTANTS = (
         ("sharp bound",),
         (
             Edit(
-                "paretoid.theory.sharp_bound", "sample_bound", "for drop in (False, True):",
-                "for drop in (False,):", ("paretoid.validation._replay",),
+                "paretoid.theory.sharp_bound", "_Widths.towards",
+                "both = (self.C_keep, self.C_drop)", "both = (self.C_keep,)",
             ),
         ),
     ),
@@ -290,8 +292,7 @@ def hunt(mutant: Mutant | None = None, wanted: Sequence[str] | None = None) -> d
         change = None
         if mutant is not None:
             change = mutant.change
-            for edit in mutant.edits:
-                stack.enter_context(applied(edit))
+            stack.enter_context(applied(*mutant.edits))
         if everything or "independent replications" in wanted:
             _replications(caught)
         if everything or "coverage" in wanted:
@@ -347,38 +348,59 @@ def _delta_correctness(caught: dict[str, str], change: Any) -> None:
 
 
 @contextmanager
-def applied(edit: Edit) -> Iterator[None]:
-    """The edited function in its module (and in `edit.places`) while the context lasts.
+def applied(*edits: Edit) -> Iterator[None]:
+    """The edited functions in their modules (and in `Edit.places`) while the context lasts.
 
-    >>> from paretoid import loop
-    >>> with applied(MUTANTS[5].edits[0]):
-    ...     "OPT = h > 0" in loop.decide.__doc__
+    >>> from paretoid.view import View
+    >>> before = View.optimal
+    >>> with applied(*MUTANTS[5].edits):
+    ...     View.optimal is before
     False
     """
-    module = importlib.import_module(edit.module)
-    original = module.__dict__[edit.function]
-    source = textwrap.dedent(inspect.getsource(original))
-    if source.count(edit.old) != 1:
-        raise ValueError(
-            f"{edit.old!r} occurs {source.count(edit.old)} times in {edit.module}.{edit.function}, "
-            f"not once: the source has changed, so this mutant tests nothing. Update its edit."
-        )
+    by_function: dict[tuple[str, str], list[Edit]] = {}
+    for edit in edits:
+        by_function.setdefault((edit.module, edit.function), []).append(edit)
+    with ExitStack() as stack:
+        for (module, function), same in by_function.items():
+            stack.enter_context(_replaced(module, function, same))
+        yield
+
+
+@contextmanager
+def _replaced(name: str, function: str, edits: list[Edit]) -> Iterator[None]:
+    """One function, or one method of a class, with all its edits."""
+    module: Any = importlib.import_module(name)
+    *owner, attribute = function.split(".")
+    holder = getattr(module, owner[0]) if owner else module
+    original = vars(holder)[attribute]
+    plain: Any = original.fget if isinstance(original, property) else original
+    plain = plain.func if isinstance(plain, cached_property) else plain
+    source = textwrap.dedent(inspect.getsource(plain))
+    for edit in edits:
+        if source.count(edit.old) != 1:
+            raise ValueError(
+                f"{edit.old!r} occurs {source.count(edit.old)} times in {name}.{function}, not "
+                f"once: the source has changed, so this mutant tests nothing. Update its edit."
+            )
+        source = source.replace(edit.old, edit.new)
     # Globals are looked up in the module itself, so other patches stay in force.
-    space = module.__dict__
+    space: dict[str, Any] = {}
     extra = {"_stale": _stale}
-    space.update(extra)
-    code = compile(source.replace(edit.old, edit.new), f"<mutant of {edit.function}>", "exec")
-    where = [module, *map(importlib.import_module, edit.places)]
+    vars(module).update(extra)
+    exec(compile(source, f"<mutant of {function}>", "exec"), vars(module), space)
+    made = space[attribute]
+    if isinstance(made, cached_property):
+        made.__set_name__(holder, attribute)
+    where = [holder, *(importlib.import_module(place) for edit in edits for place in edit.places)]
     try:
-        exec(code, space)  # defines the edited function in the module
-        for place in where[1:]:
-            setattr(place, edit.function, space[edit.function])
+        for place in where:
+            setattr(place, attribute, made)
         yield
     finally:
         for place in where:
-            setattr(place, edit.function, original)
-        for name in extra:
-            space.pop(name, None)
+            setattr(place, attribute, original)
+        for extra_name in extra:
+            vars(module).pop(extra_name, None)
 
 
 def table(found: dict[str, dict[str, str]]) -> str:

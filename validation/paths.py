@@ -10,15 +10,15 @@ import numpy as np
 
 from paretoid import loop
 from paretoid.bandits import Bandit
-from paretoid.engine.program import Program
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.rules import APE, Rule
-from paretoid.runs.chunk import generator
+from paretoid.rules import Rule
+from paretoid.runs.chunk import generator, rule_generator
 from paretoid.runs.setting import Setting, check_setting
 from paretoid.runs.simulate import simulate
-from paretoid.runs.trace import run_once
+from paretoid.runs.trace import record
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count
-from paretoid.theory.radii import Radius
+from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius
+from paretoid.view import Lens, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Path:
     outcome   (n, D) what it gave, oriented so that larger is better
     b, c      (n,) b_t and c_t after that sample; -1 where there are none
     index     (n,) min_j M+(b_t, j) as the engine saw it, NaN where there is none
+    tested    (n,) were the stopping rules tested after that sample?
     stops     per goal None or (stopping time, answer)
     """
 
@@ -41,6 +42,7 @@ class Path:
     b: IntArray
     c: IntArray
     index: FloatArray
+    tested: BoolArray
     stops: tuple[tuple[int, BoolArray] | None, ...]
 
 
@@ -57,8 +59,8 @@ def engine_path(
 ) -> Path:
     """Replication `replication` of `paretoid.simulate(bandit, goals, ...)`, as a path.
 
-    Stopping times and answers are those of `simulate` (the fast kernel); arms, b_t, c_t are those
-    of `run_once` (the textbook kernel) on the same stream, which must be the same run.
+    Stopping times and answers are those of `simulate`; arms, b_t, c_t are those of the same stream
+    run once more with its trace, which must be the same run.
 
     >>> import paretoid as pt
     >>> path = engine_path(pt.BernoulliBandit([[0.9, 0.2], [0.1, 0.8]]), seed=1)
@@ -69,27 +71,27 @@ def engine_path(
     goal_list, rule, radius, delta, seed, max_samples = check_setting(
         [bandit], goals, rule, radius, delta, seed, max_samples
     )
-    _check_stream(goal_list, rule, bandit)
+    setting = Setting(bandit, tuple(goal_list), rule, radius, delta, max_samples)
+    _check_stream(setting)
     options: dict[str, Any] = {
         "rule": rule, "radius": radius, "delta": delta, "seed": seed, "max_samples": max_samples,
     }  # fmt: skip
     runs = simulate(bandit, goal_list, replications=replication + 1, **options)
     runs = runs.isel(replication=replication)
-    # The longest goal has the whole stream; eps1-PSI stops last, the others may all stop sooner.
-    last = int(np.argmax(runs.stopping_time.values - runs.stopped.values))
-    run = run_once(bandit, goal_list[last], replication=replication, **options)
+    happened = record(setting, seed, (replication,))
     stops = tuple(
         (int(runs.stopping_time[g]), np.array(runs.answer[g])) if runs.stopped[g] else None
         for g in range(len(goal_list))
     )
     return Path(
-        setting=Setting(bandit, tuple(goal_list), rule, radius, delta, max_samples),
+        setting=setting,
         seed=(seed, replication),
-        arm=run.arm,
-        outcome=run.outcome * bandit.sign,
-        b=run.b,
-        c=run.c,
-        index=run.index,
+        arm=happened.arm,
+        outcome=happened.outcome,
+        b=happened.whole[:, 0],
+        c=happened.whole[:, 1],
+        index=happened.real[:, 2],
+        tested=happened.whole[:, 2] >= 0,
         stops=stops,
     )
 
@@ -104,12 +106,12 @@ def reference_path(
     seed: int = 0,
     replication: int = 0,
     max_samples: int = 1000,
-    change: Callable[[Program], Program] | None = None,
+    change: Callable[[Lens], None] | None = None,
 ) -> Path:
-    """The same run by the NumPy reference, whose functions and `Program` can be tampered with.
+    """The same run by the readable loop, whose functions and `Lens` can be tampered with.
 
-    `change` edits the numbers the run reads; functions of `paretoid.loop` may be replaced
-    around the call. That is how `validation.mutants` breaks it. Slow: use small `max_samples`.
+    `change` edits the numbers the run reads; functions may be replaced around the call. That is
+    how `validation.mutants` breaks it. Slow: use small `max_samples`.
 
     >>> import paretoid as pt
     >>> bandit = pt.BernoulliBandit([[0.9, 0.2], [0.1, 0.8]])
@@ -120,48 +122,45 @@ def reference_path(
     goal_list, rule, radius, delta, seed, budget = check_setting(
         [bandit], goals, rule, radius, delta, seed, max_samples
     )
-    _check_stream(goal_list, rule, bandit)
     assert budget is not None
     setting = Setting(bandit, tuple(goal_list), rule, radius, delta, budget)
-    program = setting.program() if change is None else change(setting.program())
+    _check_stream(setting)
+    lens = loop.lens_of(setting)
+    if change is not None:
+        change(lens)
     noise = np.empty((budget, bandit.noise_width))
     bandit.fill(generator(seed, (replication,)), noise)
     b, c = np.full((2, budget), -1, dtype=np.int64)
-    index = np.full(budget, np.nan)
-    decide = loop.decide
+    index, tested = np.full(budget, np.nan), np.zeros(budget, dtype=bool)
 
-    def watched(
-        program: Program, run: Any, counts: Any, difference: Any, *eps: Any
-    ) -> tuple[int, int]:
-        pair = decide(program, run, counts, difference, *eps)
-        t = len(run.arms) - 1
-        b[t], c[t] = pair
-        if pair[0] >= 0:
-            upper = (difference.mean + difference.drop)[pair[0]].max(axis=1)
-            index[t] = np.delete(upper, pair[0]).min()
-        return pair
+    def watch(view: View, open_goals: int) -> None:
+        at = view.time - 1
+        tested[at] = True
+        if not view.optimal.all():
+            b[at], c[at], index[at] = view.b, view.c, -view.g[view.b]
 
-    loop.decide = watched  # type: ignore[assignment]
-    try:
-        run = loop.reference_run(program, noise)
-    finally:
-        loop.decide = decide
-    n = len(run.arms)
-    arm = np.array(run.arms, dtype=np.int64)
-    outcome = np.zeros((n, bandit.D))  # a mutant may sample an arm that does not exist
+    outcomes = loop.outcomes_of(bandit, noise)
+    history = loop.run(setting, outcomes, rule_generator(seed, (replication,)), watch, lens)
+    n = len(history.arms)
+    arm = np.array(history.arms, dtype=np.int64)
+    outcome = np.zeros((n, bandit.D))
     for i in range(bandit.K):
         outcome[arm == i] = bandit.outcome(i, noise[:n][arm == i]) * bandit.sign
-    stops = tuple(None if stop is None else (stop[0], stop[1]) for stop in run.stops)
-    return Path(setting, (seed, replication), arm, outcome, b[:n], c[:n], index[:n], stops)
+    stops = tuple(None if stop is None else (stop.time, stop.answer) for stop in history.stops)
+    key = (seed, replication)
+    return Path(setting, key, arm, outcome, b[:n], c[:n], index[:n], tested[:n], stops)
 
 
-def _check_stream(goals: Sequence[Goal], rule: Rule, bandit: Bandit) -> None:
-    if not isinstance(rule, APE):
+def _check_stream(setting: Setting) -> None:
+    rule, radius, goals = setting.rule, setting.radius, setting.goals
+    if type(rule).judge is not Rule.judge:
         raise ValueError(
-            f"rule={rule} is not APE, and the lemmas replayed here are about APE's b_t and c_t. "
-            f"For another rule's answers use assert_delta_correct."
+            f"rule={rule} has a stopping rule of its own, and what is replayed here is that of the "
+            f"goals. For its answers use assert_delta_correct."
         )
-    if len({tuple(as_epsilon(goal.eps1, bandit.D)) for goal in goals}) > 1:
+    if not isinstance(radius, (PairwiseRadius, LUCB1Like)):
+        raise ValueError(f"radius={radius} is none on pairs of arms, which are replayed here.")
+    if len({tuple(as_epsilon(goal.eps1, setting.bandit.D)) for goal in goals}) > 1:
         raise ValueError(
             f"goals={', '.join(map(str, goals))} differ in eps1, so they have a stream each and no "
             f"common path: sampling depends on eps1. Replay them apart."

@@ -54,7 +54,7 @@ def delta_correct(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """List what was certified, and what was not."""
-    found = [
+    certified = [
         (report.nodeid, text)
         for reports in terminalreporter.stats.values()
         for report in reports
@@ -62,10 +62,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for key, text in report.user_properties
         if key == _KEY
     ]
-    if not found:
+    if not certified:
         return
     terminalreporter.section("delta-correctness")
-    for nodeid, text in sorted(found):
+    for nodeid, text in sorted(certified):
         terminalreporter.write_line(nodeid)
         for line in text.splitlines():
             terminalreporter.write_line(f"  {line}")

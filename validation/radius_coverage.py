@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.intervals import share_upper_bound
 from paretoid.theory.calibration import claim_counts
 from paretoid.theory.checks import (
     BoolArray,
@@ -37,9 +38,8 @@ from paretoid.theory.checks import (
     check_delta,
 )
 from paretoid.theory.dominance import margins, pareto_set
-from paretoid.theory.radii import PairwiseRadius, Radius, SingleArm, UnknownScale
+from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius, RoleTerms, UnknownScale
 from paretoid.theory.units import as_scale
-from paretoid.validation.evidence import clopper_pearson_upper_bound
 
 RULES = ("alternate", "lopsided", "doubling", "freeze", "chase", "push")
 OUTCOMES = ("gaussian", "bernoulli")
@@ -80,7 +80,7 @@ class Coverage:
     @property
     def upper(self) -> float:
         """Clopper-Pearson bound, 95%, on the failure probability of the worst rule."""
-        return clopper_pearson_upper_bound(self.replications, max(self.failures))
+        return share_upper_bound(max(self.failures), self.replications)
 
     @property
     def worst_intervals(self) -> float:
@@ -92,7 +92,7 @@ class Coverage:
         return self.p_value * len(self.rules) > false_alarm
 
     def summary(self) -> str:
-        """One sentence."""
+        """What was found, in one sentence."""
         rule = self.rules[int(np.argmax(self.failures))]
         return (
             f"{self.radius} ({self.guarantee}), K={self.K}, D={self.D}: {self.event} failed in "
@@ -132,7 +132,7 @@ def coverage(
     >>> coverage(Mixture(), replications=200, horizon=200, shrink=4.0).holds()
     False
     """
-    if not isinstance(radius, (PairwiseRadius, SingleArm)):
+    if not isinstance(radius, (PairwiseRadius, LUCB1Like)):
         raise ValueError(f"radius={radius!r} must be a radius of theory.radii; try Mixture().")
     check_choice(outcomes, OUTCOMES, name="outcomes", why="they decide the noise.")
     mu = as_means(means)
@@ -151,10 +151,12 @@ def coverage(
         scale = 0.5
     spread = as_scale(scale, K, D)
     replications = check_count(replications, name="replications", why="it is the sample size.")
-    first = radius.first_count(K, D, delta) if isinstance(radius, PairwiseRadius) else 1
+    first = np.ones(K, dtype=np.int64)
+    if isinstance(radius, PairwiseRadius):
+        first = first * radius.first_count(K, D, delta)
     horizon = check_count(
-        horizon, name="horizon", least=K * first + 1,
-        why=f"each of {K} arms first needs {first} samples.",
+        horizon, name="horizon", least=int(first.sum()) + 1,
+        why=f"before the first interval {K} arms need {int(first.sum())} samples.",
     )  # fmt: skip
     names = tuple(rules)
     if not names:
@@ -165,7 +167,7 @@ def coverage(
         raise ValueError(f"shrink={shrink!r} must be above 0: the radius is divided by it.")
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     counted = claim_counts(K, D, "claims") != claim_counts(K, D, "pairs")
-    claims = isinstance(radius, PairwiseRadius) and radius.union == "claims" and counted
+    claims = counted and getattr(radius, "union", "claims") == "claims"
     keep_mask, drop_mask = _claims(mu) if claims else _everything(K, D)
     failures, intervals = [], []
     for name in names:
@@ -235,16 +237,22 @@ class _Arena:
         self.sums, self.ss = np.zeros((2, R, K, D))
         #: [width, sign]: largest error so far, of either sign, over beta_keep and over beta_drop
         self.worst = np.zeros((2, 2, R, len(self.I), D))
-        self.l, self.v = np.zeros((2, 0))
-        self.C: tuple[float, float] = (0.0, 0.0)
+        self.l, self.v = np.zeros((2, K, 0))
+        #: (P, D) constants of keep and drop, each for (i, j) and for (j, i)
+        self.C: list[tuple[FloatArray, FloatArray]] = []
         if isinstance(radius, PairwiseRadius):
-            self.C = radius.constants(K, D, delta)
+            keep, drop = radius.constants(K, D, delta)
+            roles = radius.role_terms(K, D, delta) or RoleTerms.zero(K, D)
+            own = keep + roles.keep_arm[:, None] + roles.keep_objective  # (K, D)
+            against = drop + roles.drop_arm[:, None] + roles.drop_rival  # (K, K)
+            table = np.repeat(against[:, :, None], D, axis=2)
+            self.C = [(own[self.I], own[self.J]), (table[self.J, self.I], table[self.I, self.J])]
 
     def failed(self, keep: BoolArray, drop: BoolArray) -> int:
         """Runs in which one of the masked bounds failed at some time.
 
         The lower bound on mu_i - mu_j fails if the error of (i, j) exceeds beta_keep, the upper
-        one if its negative exceeds beta_drop.
+        one if its negative exceeds beta_drop; each has the constants of its own arm i.
         """
         I, J = self.I, self.J
         ever = np.zeros(len(self.rows), dtype=bool)
@@ -253,20 +261,21 @@ class _Arena:
                 ever |= ((self.worst[width, sign] > 1) & mask).any(axis=(1, 2))
         return int(ever.sum())
 
-    def play(self, rule: str, horizon: int, first: int) -> None:
+    def play(self, rule: str, horizon: int, first: IntArray) -> None:
         """`horizon` samples in every run; intervals are looked at once they are finite."""
-        K = self.counts.shape[1]
+        K, D = self.mu.shape
         if isinstance(self.radius, PairwiseRadius):
-            n = np.concatenate([[1.0], np.arange(1.0, horizon + 1)])
-            self.l, self.v = self.radius.arm_terms(n, K, self.mu.shape[1], self.delta)
+            n = np.tile(np.concatenate([[1.0], np.arange(1.0, horizon + 1)]), (K, 1))
+            self.l, self.v = self.radius.arm_terms(n, K, D, self.delta)
         ratio = np.zeros((len(self.rows), len(self.I)))
+        opening = np.nonzero(np.arange(1, first.max() + 1)[:, None] <= first)[1]
         for t in range(horizon):
-            if t < K * first:
-                arms = np.full(len(self.rows), t % K)
+            if t < len(opening):
+                arms = np.full(len(self.rows), opening[t])
             else:
                 arms = self.choose(rule, t, ratio)
             self.sample(arms)
-            if t >= K * first - 1:
+            if t >= len(opening) - 1:
                 ratio = self.look(t + 1)
 
     def sample(self, arms: IntArray) -> None:
@@ -289,26 +298,31 @@ class _Arena:
         I, J = self.I, self.J
         x = self.sums / self.counts[:, :, None]
         error = x[:, I] - x[:, J]
-        if isinstance(self.radius, SingleArm):
+        if isinstance(self.radius, LUCB1Like):
             K, D = self.mu.shape
             growth = float(np.sqrt(self.radius.growth(t, K, D, self.delta)))
             beta = growth * self.scale * np.sqrt(2 / self.counts[:, :, None])
-            ratios = [error / ((beta[:, I] + beta[:, J]) / self.shrink)]
+            both = error / ((beta[:, I] + beta[:, J]) / self.shrink)
+            ratios = [(both, -both)] * 2
         else:
-            unit = self.ss if isinstance(self.radius, UnknownScale) else self.scale**2
-            v = self.v[self.counts][:, :, None] * unit
+            arms = np.arange(self.counts.shape[1])
+            unit = self.scale**2 if self.radius.needs_scale else self.ss
+            v = self.v[arms, self.counts][:, :, None] * unit
             total = (v[:, I] + v[:, J]) / self.shrink**2
-            l = self.l[self.counts]
+            l = self.l[arms, self.counts]
             logs = (l[:, I] + l[:, J])[:, :, None]
-            constants = self.C if self.C[0] != self.C[1] else self.C[:1]
-            ratios = [error / np.sqrt((C + logs) * total) for C in constants]
+            ratios = [
+                (error / np.sqrt((plus + logs) * total), -error / np.sqrt((minus + logs) * total))
+                for plus, minus in self.C
+            ]
         for width in (0, 1):
-            ratio = ratios[min(width, len(ratios) - 1)]
-            np.maximum(self.worst[width, 0], ratio, out=self.worst[width, 0])
-            np.maximum(self.worst[width, 1], -ratio, out=self.worst[width, 1])
+            for sign in (0, 1):
+                np.maximum(
+                    self.worst[width, sign], ratios[width][sign], out=self.worst[width, sign]
+                )
         # An interval that has failed in a run is not pushed further: others get their turn.
         open_ = (self.worst[0] <= 1).all(axis=0)
-        return np.asarray(np.where(open_, np.abs(ratios[0]), 0.0).max(axis=2))
+        return np.asarray(np.where(open_, np.maximum(*ratios[0]), 0.0).max(axis=2))
 
     def choose(self, rule: str, t: int, ratio: FloatArray) -> IntArray:
         """The next arm (R,) of every run."""

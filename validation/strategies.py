@@ -242,7 +242,7 @@ def radii(guarantee: str | None = None, known_scale: bool | None = None) -> Any:
 
     >>> from hypothesis import find, settings
     >>> find(radii("proved"), lambda _: True, settings=settings(database=None))
-    Mixture(rho=30.0, union='claims')
+    Mixture(rho=30.0, union='claims', sides='one')
     """
     if guarantee is not None:
         check_choice(

@@ -82,20 +82,9 @@ def version(json: Json = False) -> None:
     if not json:
         say(paretoid.__version__)
         return
-    import platform
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
+    from paretoid.versions import versions
 
-    found: dict[str, str | None] = {
-        "paretoid": paretoid.__version__,
-        "python": platform.python_version(),
-    }
-    for name in ("numpy", "scipy", "numba", "xarray", "pymc", "arviz", "dask"):
-        try:
-            found[name] = installed(name)
-        except PackageNotFoundError:
-            found[name] = None
-    say_json(found)
+    say_json(versions("numpy", "scipy", "numba", "xarray", "pymc", "arviz", "dask"))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -19,17 +19,8 @@ from paretoid.cli.options import (
     Scale,
     numbers,
 )
-from paretoid.cli.terminal import (
-    check_file,
-    figure,
-    note,
-    number,
-    say,
-    say_json,
-    table,
-    wrap,
-    write,
-)
+from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
+from paretoid.text import count, counted, measure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,7 +89,7 @@ def describe(bandit: Any, goal: Any, delta: float, radius: Any) -> dict[str, Any
     from paretoid.goals import AtMost
     from paretoid.theory.units import in_scale_units
 
-    found = sample_bounds(bandit, goal, delta, radius)
+    bounds = sample_bounds(bandit, goal, delta, radius)
     mu, eps = in_scale_units(bandit.oriented, goal.eps1, bandit.scale)
     k = goal.k if isinstance(goal, AtMost) else None
     known = Problem.of(bandit)
@@ -128,22 +119,22 @@ def describe(bandit: Any, goal: Any, delta: float, radius: Any) -> dict[str, Any
                 "proved": bound.proved,
                 "probability": bound.probability,
             }
-            for name, bound in found.items()
+            for name, bound in bounds.items()
         },
     }
 
 
 def _text(data: dict[str, Any]) -> str:
-    size = len(data["objectives"])
     head = (
-        f"{len(data['arms'])} arms, {size} objective{'s' if size > 1 else ''}; {data['goal']}; "
+        f"{counted(len(data['arms']), 'arm')}, "
+        f"{counted(len(data['objectives']), 'objective')}; {data['goal']}; "
         f"delta = {data['delta']:g}; {data['radius']}: {data['guarantee']}"
     )
     time = data["characteristic_time"]
     heads = ["arm", "S*", "gap", "omega", *(["w*"] if time else [])]
     columns = [
         data["arms"],
-        ["yes" if each else "" for each in data["optimal"]],
+        ["yes" if inside else "" for inside in data["optimal"]],
         [f"{x:.3f}" for x in data["gaps"]],
         [f"{x:.3f}" for x in data["omega"]],
         *([[f"{x:.1%}" for x in time["weights"]]] if time else []),
@@ -155,14 +146,14 @@ def _text(data: dict[str, Any]) -> str:
     if time is not None:
         finite = math.isfinite(time["time"])
         bracket = f"{time['time'] / time['lower'] - 1:.0e}" if finite else "0"
-        lines.append(wrap(f"T* = {figure(time['time'])}, certified within a factor 1 + {bracket}; "
+        lines.append(wrap(f"T* = {measure(time['time'])}, certified within a factor 1 + {bracket}; "
                           f"w* are its shares of the samples. Exact problem."))  # fmt: skip
     bounds = data["bounds"]
-    rows = [[_LABELS[name], number(each["samples"])] for name, each in bounds.items()]
+    rows = [[_LABELS[name], count(bound["samples"])] for name, bound in bounds.items()]
     lines += ["", table(["bound", "samples"], rows), ""]
-    for name, each in bounds.items():
-        lines.append(wrap(f"{_LABELS[name]}: {each['holds']}. {each['source']}", "  "))
-    if any(math.isinf(each["samples"]) for each in bounds.values()):
+    for name, bound in bounds.items():
+        lines.append(wrap(f"{_LABELS[name]}: {bound['holds']}. {bound['source']}", "  "))
+    if any(math.isinf(bound["samples"]) for bound in bounds.values()):
         lines.append(wrap("Infinite: two arms tie, so nothing settles this goal for certain. Give "
                           "a slack with --eps1, or ask for fewer arms with --k."))  # fmt: skip
     return "\n".join(lines)
@@ -172,7 +163,7 @@ def _rows(data: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     """Long form: one row per arm and quantity, then one per bound."""
     time = data["characteristic_time"]
     tables = {
-        "optimal": [int(each) for each in data["optimal"]],
+        "optimal": [int(inside) for inside in data["optimal"]],
         **{name: data[name].tolist() for name in ("gaps", "omega", "gaps_of_the_goal")},
         **({"weights": time["weights"].tolist()} if time else {}),
     }
@@ -180,7 +171,7 @@ def _rows(data: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
             for arm, value in zip(data["arms"], column, strict=True)]  # fmt: skip
     if time:
         rows.append(["characteristic_time", "", time["time"]])
-    rows += [[name, "", each["samples"]] for name, each in data["bounds"].items()]
+    rows += [[name, "", bound["samples"]] for name, bound in data["bounds"].items()]
     return ["quantity", "arm", "value"], rows
 
 
@@ -194,8 +185,8 @@ def _dataset(data: dict[str, Any]) -> xr.Dataset:
     if time:
         variables["weights"] = ("arm", time["weights"])
         variables["characteristic_time"] = time["time"]
-    for name, each in data["bounds"].items():
-        about = {"units": "samples", "holds": each["holds"], "source": each["source"]}
-        variables[name] = ((), each["samples"], about)
+    for name, bound in data["bounds"].items():
+        about = {"units": "samples", "holds": bound["holds"], "source": bound["source"]}
+        variables[name] = ((), bound["samples"], about)
     attrs = {name: data[name] for name in ("goal", "delta", "radius", "guarantee", "outcomes")}
     return xr.Dataset(variables, {"arm": data["arms"]}, attrs)

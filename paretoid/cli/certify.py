@@ -61,7 +61,7 @@ def _text(certificate: dict[str, Any]) -> str:
     ]
     lines = [
         "every guarantee holds" if certificate["holds"] else "a guarantee regressed",
-        *(wrap(f"REGRESSED {each}", "  ") for each in certificate["regressions"]),
+        *(wrap(f"REGRESSED {regression}", "  ") for regression in certificate["regressions"]),
         "",
         table(
             [f"battery {certificate['battery']}, seed {certificate['seed']}", ""],

@@ -7,7 +7,7 @@ import shlex
 import typer
 
 
-def typed(context: typer.Context) -> str:
+def command_as_typed(context: typer.Context) -> str:
     """The command with the arguments and options that were given, quoted for a shell."""
     options, positional = [], []
     for parameter in context.command.params:
@@ -21,6 +21,6 @@ def typed(context: typer.Context) -> str:
         elif isinstance(value, bool):
             options.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
-            for each in value if isinstance(value, (list, tuple)) else [value]:
-                options += [parameter.opts[0], str(each)]
+            for given in value if isinstance(value, (list, tuple)) else [value]:
+                options += [parameter.opts[0], str(given)]
     return f"{context.command_path} {shlex.join([*positional, *options])}".rstrip()

@@ -10,6 +10,7 @@ import typer
 
 from paretoid.cli.options import Dataset, Json, Quiet
 from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
+from paretoid.text import interval, meant, measure
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -38,25 +39,25 @@ def datasets(
     Examples: paretoid datasets
               paretoid datasets covboost-groupB --out my-trial.csv
     """
-    found = _find(name, kind)
-    listing = {each: _described(*each) for each in found}
+    chosen = _find(name, kind)
+    listing = {dataset: _described(*dataset) for dataset in chosen}
     if out is not None:
-        _write(out, found, name)
+        _write(out, chosen, name)
         note(f"wrote {out}", quiet)
     if json:
-        kinds = dict.fromkeys(kind for kind, _ in found)
-        say_json({kind: {n: listing[k, n] for k, n in found if k == kind} for kind in kinds})
+        kinds = dict.fromkeys(kind for kind, _ in chosen)
+        say_json({kind: {n: listing[k, n] for k, n in chosen if k == kind} for kind in kinds})
     else:
-        say("\n\n".join(_text(*each, listing[each], name is not None) for each in found))
+        say("\n\n".join(_text(*dataset, listing[dataset], name is not None) for dataset in chosen))
 
 
-def _write(out: Path, found: list[tuple[str, str]], name: str | None) -> None:
+def _write(out: Path, chosen: list[tuple[str, str]], name: str | None) -> None:
     """One dataset as a file that `simulate` and `bounds`, or `fit` and `plan`, read."""
     if name is None:
         raise ValueError("--out writes one of them: say its name first.")
-    if len(found) > 1:
+    if len(chosen) > 1:
         raise ValueError(f"{name} is an instance and a trial: say --kind instance or --kind trial.")
-    kind = found[0][0]
+    kind = chosen[0][0]
     check_file(out, (".csv", ".json", ".toml") if kind == "instance" else (".csv", ".json"))
     if kind == "instance" and out.suffix.lower() != ".json":
         from paretoid.instances.files import write_instance
@@ -74,19 +75,16 @@ def _find(name: str | None, kind: str | None) -> list[tuple[str, str]]:
 
     if kind is not None:
         check_choice(kind, ("instance", "trial"), name="--kind", why="there are these two.")
-    all_of_them = [("instance", each) for each in INSTANCES] + [("trial", each) for each in TRIALS]
+    all_of_them = [*(("instance", known) for known in INSTANCES),
+                   *(("trial", known) for known in TRIALS)]  # fmt: skip
     kept = [pair for pair in all_of_them if kind in (None, pair[0])]
     if name is None:
         return kept
-    found = [pair for pair in kept if pair[1] == name]
-    if not found:
-        from difflib import get_close_matches
-
-        names = list(dict.fromkeys(each for _, each in kept))
-        near = get_close_matches(name, names, n=1, cutoff=0.4)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no dataset {name!r}.{hint} There are: {', '.join(names)}.")
-    return found
+    chosen = [pair for pair in kept if pair[1] == name]
+    if not chosen:
+        names = list(dict.fromkeys(known for _, known in kept))
+        raise ValueError(f"no dataset {name!r}{meant(name, names)} There are: {', '.join(names)}.")
+    return chosen
 
 
 def _bandit(name: str) -> Bandit:
@@ -147,21 +145,18 @@ def _text(kind: str, name: str, data: dict[str, Any], whole: bool) -> str:
     )
     lines += [wrap(f"  {sentence}", "  ") for sentence in sentences]
     if whole and kind == "instance":
-        rows = [[arm, *(f"{x:.4g}" for x in row)]
+        rows = [[arm, *map(measure, row)]
                 for arm, row in zip(data["arms"], data["means"], strict=True)]  # fmt: skip
-        rows.append(["(scale)", *(f"{x:.4g}" for x in data["scale"][0])])
+        rows.append(["(scale)", *map(measure, data["scale"][0])])
         lines += ["", table(["mean", *outcomes], rows)]
     elif whole:
-        heads, cells = _trial_rows(_trial(name))
-        wanted = [heads.index(head) for head in ("arm", "endpoint", "n", "geometric_mean")]
+        rows = [[arm, endpoint, _as_reported(data["n"][i, d]), _as_reported(data["reported"][i, d]),
+                 interval(data["lower"][i, d], data["upper"][i, d], _as_reported)]
+                for i, arm in enumerate(data["arms"])
+                for d, endpoint in enumerate(outcomes)]  # fmt: skip
         level = f"{data['level']:.0%} interval"
-        rows = [[*(row[at] for at in wanted), _interval(row[-2], row[-1])] for row in cells]
         lines += ["", table(["arm", "endpoint", "n", "geom. mean", level], rows, names=2)]
     return "\n".join(lines)
-
-
-def _interval(low: str, high: str) -> str:
-    return f"{low} to {high}" if low else "-"
 
 
 def _trial_rows(trial: TrialSummary) -> tuple[list[str], list[list[str]]]:
@@ -171,6 +166,11 @@ def _trial_rows(trial: TrialSummary) -> tuple[list[str], list[list[str]]]:
     for i, arm in enumerate(trial.arms):
         for d, endpoint in enumerate(trial.endpoints):
             numbers = (trial.n[i, d], trial.reported[i, d], trial.lower[i, d], trial.upper[i, d])
-            cells = ["" if math.isnan(x) else f"{x:.10g}" for x in numbers]
-            rows.append([arm, endpoint, trial.units[d], trial.scales[d], *cells])
+            about = [arm, endpoint, trial.units[d], trial.scales[d]]
+            rows.append([*about, *map(_as_reported, numbers)])
     return heads, rows
+
+
+def _as_reported(value: float) -> str:
+    """A published number with the digits it was published with; empty where there was none."""
+    return "" if math.isnan(value) else f"{value:.10g}"

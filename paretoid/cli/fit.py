@@ -12,7 +12,6 @@ from paretoid.cli import published
 from paretoid.cli.options import Json, Quiet, Seed, Trial
 from paretoid.cli.terminal import (
     check_file,
-    figure,
     note,
     say,
     say_json,
@@ -21,6 +20,7 @@ from paretoid.cli.terminal import (
     wrap,
     write,
 )
+from paretoid.text import interval, measure
 
 Out = Annotated[
     Path | None,
@@ -81,23 +81,23 @@ def fit(
 
 def describe(fitted: Any) -> dict[str, Any]:
     """Posterior means with 95% intervals per arm and endpoint, and how the sampler fared."""
-    import numpy as np
-
     from paretoid.estimation.compat import group
     from paretoid.estimation.diagnostics import diagnose
     from paretoid.estimation.model import trial_of
     from paretoid.estimation.planning import posterior_draws
     from paretoid.estimation.sampling import attempts
+    from paretoid.intervals import credible_interval
 
     trial = trial_of(fitted)
     posterior = group(fitted, "posterior")
     means, scales = posterior_draws(fitted)
+    intervals = credible_interval(means)
     cells = []
     for i, arm in enumerate(trial.arms):
         for d, endpoint in enumerate(trial.endpoints):
             log = trial.scales[d] == "log-normal"
-            low, middle, high = np.quantile(means[:, i, d], [0.025, 0.5, 0.975])
-            shown = [math.exp(x) if log else float(x) for x in (middle, low, high)]
+            ends = (float(table[i, d]) for table in intervals)
+            median, lower, upper = (math.exp(end) if log else end for end in ends)
             cells.append(
                 {
                     "arm": arm,
@@ -105,13 +105,13 @@ def describe(fitted: Any) -> dict[str, Any]:
                     "unit": trial.units[d],
                     "scale": trial.scales[d],
                     "reported": trial.reported[i, d],
-                    "median": shown[0],
-                    "lower": shown[1],
-                    "upper": shown[2],
+                    "median": median,
+                    "lower": lower,
+                    "upper": upper,
                     "sigma": None if trial.scales[d] == "binary" else float(scales[:, i, d].mean()),
                 }
             )
-    found = diagnose(fitted)
+    diagnostics = diagnose(fitted)
     return {
         "citation": trial.citation,
         "assumptions": list(trial.assumptions),
@@ -119,9 +119,9 @@ def describe(fitted: Any) -> dict[str, Any]:
         "chains": posterior.sizes["chain"],
         "draws": posterior.sizes["draw"],
         "diagnostics": {
-            "divergent transitions": found.divergences,
-            "largest r_hat": found.r_hat,
-            "smallest effective size": found.ess,
+            "divergent transitions": diagnostics.divergences,
+            "largest r_hat": diagnostics.r_hat,
+            "smallest effective size": diagnostics.ess,
         },
         "attempts": [attempt.as_dict() for attempt in attempts(fitted)],
         "problems": posterior.attrs["paretoid_problems"],
@@ -135,19 +135,18 @@ def _text(data: dict[str, Any]) -> str:
     rows = []
     for cell in cells:
         sigma = "" if cell["sigma"] is None else f"{cell['sigma']:.2f}"
-        interval = f"{figure(cell['lower'])} to {figure(cell['upper'])}"
         rows.append(
-            [cell["arm"], cell["endpoint"], figure(cell["reported"]), figure(cell["median"]),
-             interval, sigma]
+            [cell["arm"], cell["endpoint"], measure(cell["reported"]), measure(cell["median"]),
+             interval(cell["lower"], cell["upper"]), sigma]
         )  # fmt: skip
     heads = ["arm", "endpoint", "reported", "fitted", "95% interval", "sd"]
     lines += ["", table(heads, rows, names=2), ""]
     log = any(cell["scale"] == "log-normal" for cell in cells)
     lines.append(wrap("fitted: the posterior median of the true " + ("(geometric) " if log else "")
                       + "mean. sd: of one outcome" + (", in logs." if log else ".")))  # fmt: skip
-    found = [[name, figure(value)] for name, value in data["diagnostics"].items()]
+    fared = [[name, measure(value)] for name, value in data["diagnostics"].items()]
     size = f"{data['chains']} chains x {data['draws']} draws"
-    lines += ["", table([f"diagnostics, {size}", ""], found), ""]
+    lines += ["", table([f"diagnostics, {size}", ""], fared), ""]
     problems = data["problems"]
     for attempt in data["attempts"][:-1]:
         lines.append(wrap(

@@ -6,15 +6,14 @@ is how results print it, the middle one needs no quotes in a shell.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from difflib import get_close_matches
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretoid.cli.options import numbers, words
 from paretoid.goals import AtMost, Cover, Goal
-from paretoid.registry import GOALS, RADII, RULES, parse
+from paretoid.registry import make as construct
+from paretoid.registry import split, type_of
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -22,68 +21,48 @@ if TYPE_CHECKING:
     from paretoid.theory.radii import Radius
 
 
-def make(
-    text: str, kinds: Mapping[str, type[Any]], option: str, given: Mapping[str, Any] | None = None
-) -> Any:
-    """The one of `kinds` that `text` names, with its arguments; `given` fills in what is not said.
-
-    Capitals and hyphens do not matter: kaufmann-koolen is KaufmannKoolen.
-    """
-    name, arguments = parse(text)
-    flat = {_flat(each): each for each in kinds}
-    if _flat(name) not in flat:
-        near = get_close_matches(_flat(name), flat, n=1, cutoff=0.5)
-        hint = f" Did you mean {flat[near[0]]}?" if near else ""
-        raise ValueError(f"{option} {name!r} is unknown.{hint} There are: {', '.join(kinds)}.")
-    made = kinds[flat[_flat(name)]]
-    allowed = {each.name: each for each in fields(made)}
-    for key in arguments:
-        if key not in allowed:
-            near = get_close_matches(key, allowed, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            takes = ", ".join(allowed) or "nothing"
-            raise ValueError(f"{option} {text!r}: no argument {key!r}.{hint} It takes {takes}.")
-    arguments = {**{k: v for k, v in (given or {}).items() if k in allowed}, **arguments}
-    missing = [k for k, f in allowed.items() if f.default is MISSING and k not in arguments]
-    if missing:
-        raise ValueError(f"{option} {text!r} needs {missing[0]}, as in {text}:{missing[0]}=2.")
+def make(text: str, what: str, option: str, given: Mapping[str, Any] | None = None) -> Any:
+    """The goal, radius or rule that `text` names; `given` fills in arguments that it has not."""
+    name, arguments = split(text)
     try:
-        return made(**arguments)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{option} {text!r}: {error}") from None
-
-
-def _flat(name: str) -> str:
-    return re.sub(r"[-_]", "", name).lower()
+        kind = type_of(name, what)
+        takes = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+        filled = {key: value for key, value in (given or {}).items() if key in takes}
+        return construct(name, {**filled, **arguments}, what, shown=text)
+    except ValueError as error:
+        sentence = str(error)
+        prefix = f"{what} "
+        said = sentence[len(prefix) :] if sentence.startswith(prefix) else sentence
+        raise ValueError(f"{option} {said}") from None
 
 
 def goals(
     named: list[str] | None, k: list[int] | None, eps1: str, eps2: list[str] | None
 ) -> list[Goal]:
-    """--goal, or else the whole Pareto set; then one for every --k and --eps2."""
+    """The goals asked for: --goal or the whole Pareto set, then one for every --k and --eps2."""
     slack = numbers(eps1, "--eps1")
-    found: list[Goal] = [
-        make(each, GOALS, "--goal", {"eps1": slack}) for each in named or ["ParetoSet"]
+    asked: list[Goal] = [
+        make(name, "goal", "--goal", {"eps1": slack}) for name in named or ["ParetoSet"]
     ]
-    found += [AtMost(each, slack) for each in k or []]
-    found += [Cover(slack, numbers(each, "--eps2")) for each in eps2 or []]
-    return found
+    asked += [AtMost(size, slack) for size in k or []]
+    asked += [Cover(slack, numbers(slack2, "--eps2")) for slack2 in eps2 or []]
+    return asked
 
 
 def radius(text: str) -> Radius:
-    """--radius."""
-    made: Radius = make(text, RADII, "--radius")
+    """The radius that the option --radius names."""
+    made: Radius = make(text, "radius", "--radius")
     return made
 
 
 def rule(text: str) -> Rule:
-    """--rule."""
-    made: Rule = make(text, RULES, "--rule")
+    """The rule that the option --rule names."""
+    made: Rule = make(text, "rule", "--rule")
     return made
 
 
 def instance(name: str, kind: str | None, scale: str | None, minimize: str | None) -> Bandit:
-    """INSTANCE with --kind, --scale and --minimize."""
+    """The bandit that INSTANCE names, with what --kind, --scale and --minimize say about it."""
     from paretoid.instances import load_instance
 
     return load_instance(name, kind=kind, scale=numbers(scale, "--scale"), minimize=words(minimize))

@@ -18,7 +18,7 @@ def names_and_files(
     """A completion: the names that fit, then files with these suffixes and directories."""
 
     def complete(incomplete: str) -> list[str]:
-        found = [name for name in names() if name.startswith(incomplete)]
+        offered = [name for name in names() if name.startswith(incomplete)]
         start = Path(incomplete)
         folder = start if incomplete.endswith("/") else start.parent
         begin = "" if incomplete.endswith("/") else start.name
@@ -26,14 +26,14 @@ def names_and_files(
             beside = sorted(folder.iterdir()) if suffixes else []
         except OSError:
             beside = []
-        for each in beside:
-            if not each.name.startswith(begin) or (each.name.startswith(".") and not begin):
+        for path in beside:
+            if not path.name.startswith(begin) or (path.name.startswith(".") and not begin):
                 continue
-            if each.is_dir():
-                found.append(f"{each}/")
-            elif each.suffix.lower() in suffixes:
-                found.append(str(each))
-        return found
+            if path.is_dir():
+                offered.append(f"{path}/")
+            elif path.suffix.lower() in suffixes:
+                offered.append(str(path))
+        return offered
 
     return complete
 
@@ -109,14 +109,14 @@ def numbers(text: str | None, option: str) -> float | list[float] | None:
     if text is None:
         return None
     try:
-        found = [float(part) for part in text.split(",")]
+        values = [float(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(
             f"{option} {text!r} must be a number, or several with commas between."
         ) from None
-    return found[0] if len(found) == 1 else found
+    return values[0] if len(values) == 1 else values
 
 
 def words(text: str | None) -> list[str]:
-    """Names with commas between."""
+    """The names in a text, which have commas between them."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]

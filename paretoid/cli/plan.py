@@ -83,7 +83,7 @@ def plan(
     if Path(trial).suffix.lower() == ".nc":
         given = (arms, endpoints, minimize, scale, assumed_n)
         usual = (0.95, "partial", published.TUNE, published.TARGET_ACCEPT)
-        if any(each is not None for each in given) or (
+        if any(option is not None for option in given) or (
             (level, variances, tune, target_accept) != usual
         ):
             raise ValueError(
@@ -99,8 +99,9 @@ def plan(
 
     import paretoid as pt
     from paretoid import estimation
-    from paretoid.cli.command_line import typed
-    from paretoid.estimation import report
+    from paretoid.cli.command_line import command_as_typed
+    from paretoid.report import write_plan
+    from paretoid.report.plan_text import as_dict, as_text
     from paretoid.theory.checks import check_count, check_delta
 
     size = len(summary.arms)
@@ -132,15 +133,13 @@ def plan(
     )  # fmt: skip
     shares = estimation.pareto_probability(fitted, slack, fold=fold)
     if out is not None:
-        written = report.write_all(
-            fitted, shares, planned, out, command=typed(context), eps1=slack, fold=fold
-        )
+        written = write_plan(fitted, shares, planned, out, command=command_as_typed(context))
         note(f"wrote {len(written)} files to {out}", quiet)
     priors, by_prior = published.sensitivity(fitted, eps1=slack, fold=fold, cores=cores)
     if json:
-        say_json(report.as_dict(fitted, shares, planned) | {"prior_sensitivity": priors})
+        say_json(as_dict(fitted, shares, planned) | {"prior_sensitivity": priors})
     else:
-        say(report.as_text(fitted, shares, planned, width()) + f"\n\n{by_prior}")
+        say(as_text(fitted, shares, planned, width()) + f"\n\n{by_prior}")
 
 
 def _load(path: str) -> tuple[Any, TrialSummary]:

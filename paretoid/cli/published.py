@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -126,26 +125,7 @@ def read_trial(
     level: float,
     assumed_n: int | None,
 ) -> TrialSummary:
-    """A bundled trial by name, or a CSV file; what it warns about goes to stderr."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        summary = _read(
-            trial, words(arms), words(endpoints), words(minimize), scale, level, assumed_n
-        )
-    for each in caught:
-        note(str(each.message))
-    return summary
-
-
-def _read(
-    trial: str,
-    arms: list[str],
-    endpoints: list[str],
-    minimize: list[str],
-    scale: str | None,
-    level: float,
-    assumed_n: int | None,
-) -> TrialSummary:
+    """A bundled trial by name, or a CSV file."""
     from paretoid.estimation import TRIALS, TrialSummary, load_trial
 
     if trial in TRIALS:
@@ -154,12 +134,12 @@ def _read(
                 f"{trial} is bundled, so --arms, --scale and --level have nothing to say about it."
             )
         summary = load_trial(trial, assumed_n=assumed_n)
-        chosen = summary.select(endpoints) if endpoints else summary
-        return replace(chosen, minimize=chosen.match(minimize, "minimize"))
+        chosen = summary.select(words(endpoints)) if words(endpoints) else summary
+        return replace(chosen, minimize=chosen.match(words(minimize), "minimize"))
     path = Path(trial)
     if not path.exists() and "." not in path.name and path.name == trial:
         load_trial(trial)  # refuses with the names there are
     return TrialSummary.read_csv(
-        trial, arms=arms or None, endpoints=endpoints or None, scale=scale, level=level,
-        minimize=minimize, assumed_n=assumed_n,
+        trial, arms=words(arms) or None, endpoints=words(endpoints) or None, scale=scale,
+        level=level, minimize=words(minimize), assumed_n=assumed_n,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paretoid.cli.command_line import typed
+from paretoid.cli.command_line import command_as_typed
 from paretoid.cli.options import Json, Quiet, names_and_files
 from paretoid.cli.terminal import check_file, note, say, say_json
 
@@ -54,7 +54,7 @@ def report(
     if out is None and json:
         return
     path = store / "report.html" if out is None else out
-    write_page(path, campaign_report(stored, command=typed(context)))
+    write_page(path, campaign_report(stored, command=command_as_typed(context)))
     if json:
         note(f"wrote {path}", quiet)
     else:

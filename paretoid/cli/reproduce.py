@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from paretoid.cli.options import Json, Quiet, Seed, names_and_files
-from paretoid.cli.terminal import Interrupted, say, say_json, table
+from paretoid.cli.terminal import Interrupted, say, say_json, table, wrap
+from paretoid.text import counted
 
 
 def _experiments() -> Iterable[str]:
@@ -75,6 +76,9 @@ def reproduce(
             }
         )
         return
-    from paretoid.validation.paper.report import show
+    from paretoid.validation.paper.report import NAMES, shown
 
-    say(show(done.rows, f"{name}: {EXPERIMENTS[name]} ({done.count} runs, seed {seed})"))
+    heads, cells, notes = shown(done.rows)
+    title = f"{name}: {EXPERIMENTS[name]} ({counted(done.count, 'run')}, seed {seed})"
+    parts = [wrap(title), "", table(heads, cells, names=NAMES), *map(wrap, notes)]
+    say("\n".join(parts))

@@ -25,13 +25,13 @@ from paretoid.cli.terminal import (
     Interrupted,
     check_file,
     note,
-    number,
     say,
     say_json,
     table,
     wrap,
     write,
 )
+from paretoid.text import count, counted, shares
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -101,21 +101,21 @@ def simulate(
     check_file(out, (".nc", ".csv", ".json"))
     bandit = members.instance(instance, kind, scale, minimize)
     goals = members.goals(goal, k, eps1, eps2)
-    radii = [members.radius(each) for each in radius or []] or None
+    radii = [members.radius(name) for name in radius or []] or None
     campaign = pt.Campaign(
         bandit, goals, rule=members.rule(rule), radii=radii, deltas=delta or [0.1],
         replications=replications, seed=seed, max_samples=max_samples,
     )  # fmt: skip
     try:
         with _executor(threads, scheduler) as executor:
-            found = campaign.run(store, executor=executor, progress=not quiet)
+            runs = campaign.run(store, executor=executor, progress=not quiet)
     except KeyboardInterrupt as stopped:
         raise Interrupted(" ".join(getattr(stopped, "__notes__", []))) from None
     except pt.CampaignError as error:
         raise ValueError(str(error)) from error
-    data = describe(found)
+    data = describe(runs)
     if out is not None:
-        write(out, data=data, rows=lambda: _rows(found), dataset=lambda: found)
+        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)
@@ -143,117 +143,97 @@ def _executor(threads: int | None, scheduler: str | None) -> Iterator[Executor |
         yield None
 
 
-def describe(found: xr.Dataset) -> dict[str, Any]:
+def describe(runs: xr.Dataset) -> dict[str, Any]:
     """Per radius, delta and goal: samples, errors, arms returned; for text and JSON."""
-    import numpy as np
+    from paretoid.summaries import summaries
 
-    from paretoid.intervals import share_interval
-
-    runs = found.sizes["replication"]
+    arms = [str(arm) for arm in runs.arm.values]
     results = []
-    for r, radius in enumerate(found.radius.values):
-        for d, delta in enumerate(found.delta.values):
-            for goal in found.goal.values:
-                each = found.isel(radius=r, delta=d).sel(goal=goal)
-                time, stopped = each.stopping_time.values, each.stopped.values
-                wrong = int((stopped & ~each.correct.values).sum())
-                low, high = share_interval(np.array(wrong), runs)
-                error = time.std(ddof=1) / np.sqrt(runs) if runs > 1 else np.nan
-                results.append(
-                    {
-                        "radius": str(radius),
-                        "guarantee": str(found.guarantee.values[r]),
-                        "delta": float(delta),
-                        "goal": str(goal),
-                        "mean_samples": float(time.mean()),
-                        "standard_error": float(error),
-                        "quantiles": {
-                            f"{q:g}": float(np.quantile(time, q)) for q in (0.05, 0.5, 0.95)
-                        },
-                        "unfinished": int((~stopped).sum()),
-                        "wrong": wrong,
-                        "wrong_95": [float(low), float(high)],
-                        "returned": _shares(each.answer),
-                        "mean_pulls": _column(each.pulls.mean("replication")),
-                    }
-                )
+    for summary in summaries(runs):
+        _, q, d, g = summary.at
+        shares = zip(arms, (summary.returned / summary.runs).tolist(), strict=True)
+        returned = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1])
+        results.append(
+            {
+                "radius": str(runs.radius.values[q]),
+                "guarantee": str(runs.guarantee.values[q]),
+                "delta": float(runs.delta.values[d]),
+                "goal": str(runs.goal.values[g]),
+                "mean_samples": summary.mean[0],
+                "standard_error": summary.standard_error,
+                "quantiles": {f"{share:g}": n for share, n in summary.quantiles.items()},
+                "censored": summary.censored,
+                "wrong": summary.wrong,
+                "wrong_95": summary.error[1:],
+                "returned": dict(returned),
+                "mean_pulls": dict(zip(arms, summary.pulls.tolist(), strict=True)),
+            }
+        )
     return {
-        "arms": [str(each) for each in found.arm.values],
-        "replications": runs,
-        **{name: found.attrs[name] for name in ("rule", "seed", "max_samples", "paretoid")},
+        "arms": arms,
+        "replications": runs.sizes["replication"],
+        **{name: runs.attrs[name] for name in ("rule", "seed", "max_samples", "paretoid")},
         "results": results,
     }
 
 
-def _column(values: xr.DataArray) -> dict[str, float]:
-    return {str(arm): float(x) for arm, x in zip(values.arm.values, values.values, strict=True)}
-
-
-def _shares(answer: xr.DataArray) -> dict[str, float]:
-    """Arms returned by some run, with the share of runs, most frequent first."""
-    shares = _column(answer.mean("replication"))
-    return dict(sorted(((a, s) for a, s in shares.items() if s > 0), key=lambda pair: -pair[1]))
-
-
 def _text(data: dict[str, Any]) -> str:
     results, runs = data["results"], data["replications"]
-    lines = [wrap(f"{len(data['arms'])} arms, {runs:,} simulated experiments, {data['rule']}, seed "
-                  f"{data['seed']}")]  # fmt: skip
+    lines = [wrap(f"{counted(len(data['arms']), 'arm')}, {counted(runs, 'simulated experiment')}, "
+                  f"{data['rule']}, seed {data['seed']}")]  # fmt: skip
     if data["max_samples"] >= 0:
-        lines.append(wrap(f"at most {data['max_samples']:,} samples each: where the budget ran "
-                          f"out, the number of samples is a lower bound"))  # fmt: skip
-    several = len({(each["radius"], each["delta"]) for each in results}) > 1
-    if several:
+        lines.append(wrap(f"at most {data['max_samples']:,} samples each: a run whose budget ran "
+                          f"out is censored, and its samples are a lower bound"))  # fmt: skip
+    if len({(result["radius"], result["delta"]) for result in results}) > 1:
         more = "samples: mean and its standard error. Arms returned: --json, or --out FILE."
         return "\n".join([*lines, "", _comparison(results), "", wrap(more)])
     first = results[0]
     lines.append(wrap(f"delta = {first['delta']:g}, {first['radius']}: {first['guarantee']}"))
-    for each in results:
-        q = each["quantiles"]
-        low, high = each["wrong_95"]
+    for result in results:
+        low, high = (count(result["quantiles"][share]) for share in ("0.05", "0.95"))
         facts = [
-            f"  samples  {_mean(each)} on average",
-            f"           {number(q['0.05'])} to {number(q['0.95'])} in 90% of runs",
-            f"  wrong    {each['wrong']:,} of {runs:,} (95%: {low:.1%} to {high:.1%})",
+            f"  samples  {_mean(result)} on average",
+            f"           {low} to {high} in 90% of runs",
+            f"  wrong    {result['wrong']:,} of {runs:,} (95%: {shares(*result['wrong_95'])})",
         ]
-        if each["unfinished"]:
-            facts.append(f"  budget   ran out in {each['unfinished']:,} of {runs:,}")
-        facts += [f"  {share:6.1%}  {arm}" for arm, share in each["returned"].items()]
-        lines += ["", wrap(each["goal"], "  "), *(wrap(fact, " " * 11) for fact in facts)]
+        if result["censored"]:
+            facts.append(f"  censored {result['censored']:,} of {runs:,}")
+        facts += [f"  {share:6.1%}  {arm}" for arm, share in result["returned"].items()]
+        lines += ["", wrap(result["goal"], "  "), *(wrap(fact, " " * 11) for fact in facts)]
     return "\n".join(lines)
 
 
-def _mean(each: dict[str, Any]) -> str:
-    least = ">= " if each["unfinished"] else ""
-    return f"{least}{number(each['mean_samples'])} +- {number(each['standard_error'])}"
+def _mean(result: dict[str, Any]) -> str:
+    least = ">= " if result["censored"] else ""
+    return f"{least}{count(result['mean_samples'])} +- {count(result['standard_error'])}"
 
 
 def _comparison(results: list[dict[str, Any]]) -> str:
-    heads = ["radius", "goal", "delta", "samples", "5%", "95%", "wrong", "unfinished", "guarantee"]
+    heads = ["radius", "goal", "delta", "samples", "5%", "95%", "wrong", "censored", "guarantee"]
     rows = [
         [
-            each["radius"], each["goal"], f"{each['delta']:g}", _mean(each),
-            number(each["quantiles"]["0.05"]), number(each["quantiles"]["0.95"]),
-            str(each["wrong"]), str(each["unfinished"]), each["guarantee"],
+            result["radius"], result["goal"], f"{result['delta']:g}", _mean(result),
+            count(result["quantiles"]["0.05"]), count(result["quantiles"]["0.95"]),
+            str(result["wrong"]), str(result["censored"]), result["guarantee"],
         ]
-        for each in results
+        for result in results
     ]  # fmt: skip
     return table(heads, rows, names=2)
 
 
-def _rows(found: xr.Dataset) -> tuple[list[str], list[list[Any]]]:
+def _rows(runs: xr.Dataset) -> tuple[list[str], list[list[Any]]]:
     """One row per run: what it answered, whether that is right, its samples in all and per arm."""
-    arms = [str(each) for each in found.arm.values]
+    arms = [str(arm) for arm in runs.arm.values]
     heads = ["radius", "guarantee", "delta", "goal", "replication", "stopping_time", "stopped",
              "correct", "answer", *(f"pulls: {arm}" for arm in arms)]  # fmt: skip
     rows: list[list[Any]] = []
-    for r, radius in enumerate(found.radius.values):
-        for d, delta in enumerate(found.delta.values):
-            for g, goal in enumerate(found.goal.values):
-                each = found.isel(radius=r, delta=d, goal=g)
-                time, stopped = each.stopping_time.values, each.stopped.values
-                correct, answer = each.correct.values, each.answer.values
-                pulls, guarantee = each.pulls.values, str(found.guarantee.values[r])
+    for r, radius in enumerate(runs.radius.values):
+        for d, delta in enumerate(runs.delta.values):
+            for g, goal in enumerate(runs.goal.values):
+                one = runs.isel(radius=r, delta=d, goal=g)
+                time, stopped = one.stopping_time.values, one.stopped.values
+                correct, answer = one.correct.values, one.answer.values
+                pulls, guarantee = one.pulls.values, str(runs.guarantee.values[r])
                 for i in range(len(time)):
                     named = "; ".join(arm for arm, on in zip(arms, answer[i], strict=True) if on)
                     numbers = [i, int(time[i]), bool(stopped[i]), bool(correct[i])]

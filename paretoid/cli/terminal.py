@@ -1,23 +1,23 @@
 """What commands print and write: tables for people, JSON for machines, files by their suffix.
 
 Results go to stdout, everything else to stderr. On a terminal tables are Rich's; in a pipe they
-are plain text as wide as they need to be. Nothing is cut off: where a table is too wide for the
-terminal, every row becomes a short list.
+are those of `paretoid.text`, as wide as they need to be. Nothing is cut off: where a table is too
+wide for the terminal, every row becomes a short list.
 """
 
 from __future__ import annotations
 
-import csv
-import json
-import math
 import os
 import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
+
+from paretoid import text
+from paretoid.tables import write_csv
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,27 +35,27 @@ def _terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def say(text: str = "") -> None:
+def say(words: str = "") -> None:
     """Print to stdout. A reader that has left (`| head`) is no error."""
     try:
-        print(_harmless(text, _terminal(sys.stdout)), flush=True)
+        print(_harmless(words, _terminal(sys.stdout)), flush=True)
     except BrokenPipeError:
         pass
     except OSError as error:
         raise ValueError(f"stdout cannot be written to: {error.strerror}.") from None
 
 
-def _harmless(text: str, styled: bool) -> str:
+def _harmless(words: str, styled: bool) -> str:
     """Without the control characters that a name in somebody's file may hold; Rich's bold stays."""
     escape = r"\x1b(?!\[[0-9;]*m)" if styled else r"\x1b"
-    return re.sub(rf"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|{escape}", "?", text)
+    return re.sub(rf"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|{escape}", "?", words)
 
 
-def note(text: str, quiet: bool = False) -> None:
+def note(words: str, quiet: bool = False) -> None:
     """A line about progress or a mistake, on stderr; folded between words on a terminal."""
     if quiet or sys.stderr is None:
         return
-    lines = _harmless(f"paretoid: {text}", False).split("\n")
+    lines = _harmless(f"paretoid: {words}", False).split("\n")
     if _terminal(sys.stderr):
         fold = textwrap.TextWrapper(width(), break_long_words=False, break_on_hyphens=False)
         lines = [part for line in lines for part in fold.wrap(line) or [""]]
@@ -67,34 +67,9 @@ def shows_progress(quiet: bool) -> bool:
     return not quiet and _terminal(sys.stderr)
 
 
-def plain(value: Any) -> Any:
-    """`value` as JSON can say it: NaN and infinity become null, arrays lists.
-
-    >>> import numpy as np
-    >>> plain({"a": np.array([1.0, np.inf]), "b": (np.int64(2), None)})
-    {'a': [1.0, None], 'b': [2, None]}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if hasattr(value, "tolist"):  # NumPy arrays and scalars
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, Path):
-        return str(value)
-    return value
-
-
-def as_json(data: Any) -> str:
-    """`plain(data)` as text."""
-    return json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False)
-
-
 def say_json(data: Any) -> None:
-    """Print JSON."""
-    say(as_json(data))
+    """Print data as JSON to stdout."""
+    say(text.as_json(data))
 
 
 def width(default: int = 80) -> int:
@@ -103,9 +78,9 @@ def width(default: int = 80) -> int:
     return max(shutil.get_terminal_size().columns, _NARROWEST) if known else default
 
 
-def wrap(text: str, indent: str = "") -> str:
+def wrap(words: str, indent: str = "") -> str:
     """A paragraph that fits the terminal."""
-    return textwrap.fill(text, width(), subsequent_indent=indent)
+    return textwrap.fill(words, width(), subsequent_indent=indent)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1) -> str:
@@ -121,23 +96,18 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     room = width(default=10_000)
     sizes = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     least = sum(min(size, _NAME) for size in sizes[:names]) + sum(sizes[names:])
-    if least + 2 * (len(sizes) - 1) > room:
-        return _stacked(heads, rows, names, room)
+    if not _terminal(sys.stdout) or least + 2 * (len(sizes) - 1) > room:
+        return text.table(heads, rows, names=names, width=room)
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    terminal = _terminal(sys.stdout)
-    colour = terminal and not os.environ.get("NO_COLOR")
     console = Console(
-        width=room, color_system="auto" if colour else None, highlight=False, markup=False,
-        emoji=False,
+        width=room, color_system=None if os.environ.get("NO_COLOR") else "auto",
+        highlight=False, markup=False, emoji=False,
     )  # fmt: skip
-    # Columns stand two apart: padding, and on a terminal the box's own blank.
-    made = Table(
-        box=SIMPLE_HEAD if terminal else None, pad_edge=False, show_edge=False,
-        padding=(0, 1, 0, 0) if terminal else (0, 2, 0, 0),
-    )  # fmt: skip
+    # Columns stand two apart: padding, and the box's own blank.
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for position, head in enumerate(heads):
         if position < names:
             made.add_column(head, overflow="fold")
@@ -148,38 +118,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     with console.capture() as caught:
         console.print(made)
     return "\n".join(line.rstrip() for line in caught.get().rstrip("\n").split("\n"))
-
-
-def _stacked(heads: Sequence[str], rows: Sequence[Sequence[str]], names: int, room: int) -> str:
-    """Each row as a list: its names, then one number a line."""
-    lines = []
-    label = max(map(len, heads[names:]))
-    for row in rows:
-        lines += textwrap.wrap(", ".join(filter(None, row[:names])), room, subsequent_indent="  ")
-        for head, cell in zip(heads[names:], row[names:], strict=True):
-            if cell:
-                lines.append(f"  {head:<{label}}  {cell}")
-    return "\n".join(lines)
-
-
-def number(value: float) -> str:
-    """A number of samples: whole, with thousands set apart.
-
-    >>> number(30657.4), number(math.inf), number(math.nan)
-    ('30,657', 'infinite', '-')
-    """
-    if math.isnan(value):
-        return "-"
-    return "infinite" if math.isinf(value) else f"{value:,.0f}"
-
-
-def figure(value: float) -> str:
-    """A measured number: whole from 1,000 on, else four digits.
-
-    >>> figure(20364.7), figure(113.24), figure(0.12345)
-    ('20,365', '113.2', '0.1235')
-    """
-    return f"{value:.4g}" if abs(value) < 999.5 else number(value)
 
 
 def check_file(out: Path | None, suffixes: Sequence[str]) -> Path | None:
@@ -227,12 +165,8 @@ def write(
     """A result as .json (data), .csv (heads and rows) or .nc (netCDF)."""
     suffix = out.suffix.lower()
     if suffix == ".json":
-        out.write_text(as_json(data) + "\n", encoding="utf-8")
+        out.write_text(text.as_json(data) + "\n", encoding="utf-8")
     elif suffix == ".nc" and dataset is not None:
         dataset().to_netcdf(out, engine="h5netcdf")
     else:
-        heads, cells = rows()
-        with out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(heads)
-            writer.writerows(cells)
+        write_csv(out, *rows())

@@ -21,7 +21,7 @@ app = typer.Typer(
     "Example: paretoid trial new design.toml trial.db",
 )
 
-Ledger = Annotated[
+LedgerFile = Annotated[
     Path,
     typer.Argument(
         metavar="TRIAL.DB",
@@ -44,7 +44,7 @@ Outcomes = Annotated[
 @app.command()
 def new(
     design: Annotated[Path, typer.Argument(metavar="DESIGN.TOML", help="Arms, objectives, ...")],
-    ledger: Ledger,
+    ledger: LedgerFile,
     blind: Annotated[
         Path | None, typer.Option(help="Mask the arms; write the key to this new file.")
     ] = None,
@@ -95,7 +95,7 @@ def new(
 
 @app.command("next")
 def next_(
-    ledger: Ledger,
+    ledger: LedgerFile,
     n: Annotated[int, typer.Option("-n", help="How many subjects to place.")] = 1,
     instead_of: Annotated[str | None, typer.Option(help="Override this allocation ...")] = None,
     arm: Annotated[str | None, typer.Option(help="... with this arm ...")] = None,
@@ -128,7 +128,7 @@ def next_(
 
 @app.command(context_settings={"ignore_unknown_options": True})  # outcomes may be negative
 def record(
-    ledger: Ledger,
+    ledger: LedgerFile,
     id: Annotated[str | None, typer.Argument(help="The allocation's id.")] = None,
     outcome: Outcomes = None,
     csv: Annotated[
@@ -176,7 +176,7 @@ def record(
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def correct(
-    ledger: Ledger,
+    ledger: LedgerFile,
     id: Annotated[str, typer.Argument(help="The allocation's id.")],
     outcome: Outcomes = None,
     reason: Annotated[str, typer.Option(help="Why; it goes into the log.")] = "",
@@ -201,7 +201,7 @@ def correct(
 
 
 @app.command()
-def status(ledger: Ledger, json: Json = False) -> None:
+def status(ledger: LedgerFile, json: Json = False) -> None:
     """What is certain, what waits, how many samples more to expect.
 
     Example: paretoid trial status trial.db
@@ -209,13 +209,13 @@ def status(ledger: Ledger, json: Json = False) -> None:
     from paretoid.explorer import Explorer
 
     with Explorer.open(ledger) as explorer:
-        found = explorer.status()
-        _show(found.to_dict(), [str(found)], json)
+        standing = explorer.status()
+        _show(standing.to_dict(), [str(standing)], json)
 
 
 @app.command()
 def verify(
-    ledger: Ledger,
+    ledger: LedgerFile,
     head: Annotated[str | None, typer.Option(help="A head hash kept elsewhere.")] = None,
     json: Json = False,
 ) -> None:
@@ -227,13 +227,13 @@ def verify(
     """
     from paretoid.explorer import Explorer, LedgerError
     from paretoid.explorer.events import check_head
-    from paretoid.explorer.ledger import Ledger as File
+    from paretoid.explorer.ledger import Ledger
 
     check_head(head)
-    File(ledger).close()  # what is no ledger at all is refused as bad input
+    Ledger(ledger).close()  # what is no ledger at all is refused as bad input
     try:
         with Explorer.open(ledger) as explorer:
-            found = explorer.verify(head)
+            last = explorer.verify(head)
             events = sum(1 for _ in explorer.rows())
     except LedgerError as problem:
         if json:
@@ -244,12 +244,12 @@ def verify(
     lines = [f"{events} events, all sound"]
     if head is None:
         lines.append("a cut tail or a rewritten log shows only against a hash kept elsewhere")
-    _show({"events": events, "sound": True, "head": found}, lines, json)
+    _show({"events": events, "sound": True, "head": last}, lines, json)
 
 
 @app.command()
 def export(
-    ledger: Ledger,
+    ledger: LedgerFile,
     file: Annotated[Path, typer.Argument(help="A new file, .csv or .nc (netCDF).")],
     events: Annotated[bool, typer.Option("--events", help="The log instead (CSV).")] = False,
     json: Json = False,

@@ -1,4 +1,4 @@
-"""The engine's loop. Private; `paretoid.loop` says in NumPy what it computes.
+"""The loop of APE. Private; `paretoid.loop` says in NumPy what it computes.
 
 A round costs O(K D). Two facts make it so:
 
@@ -23,6 +23,7 @@ from paretoid.engine.arms import (
     _lower,
     _lower_rare,
     _observe,
+    _position,
     _refresh_arm,
     _rescale,
     _upper,
@@ -37,6 +38,7 @@ from paretoid.engine.program import (
     NEXT,
     OPTIMAL,
     OUT_OF_BUDGET,
+    OUTGROWN,
     PENDING,
     STATUS,
     TIME,
@@ -87,8 +89,8 @@ def _argmax(values: Any) -> Any:
 
 @inlined
 def _scan_row(
-    x: Any, l: Any, v: Any, keep: Any, drop: Any, eps: Any, zero: Any, i: Any, top: Any, at: Any,
-    guess: Any, m: Any, e: Any,
+    x: Any, l: Any, lr: Any, v: Any, keep: Any, add: Any, drop: Any, eps: Any, zero: Any, i: Any,
+    top: Any, at: Any, guess: Any, m: Any, e: Any,
 ) -> Any:  # fmt: skip
     """Row i's (min M+, its j, min lower bound, its j), lowest j on ties.
 
@@ -97,6 +99,7 @@ def _scan_row(
     """
     D, K = x.shape
     low, low_at = math.inf, -1
+    C_keep, C_drop = keep[i], drop[i]
     if len(v) > 1:
         for j in range(K):
             if j == i:
@@ -108,18 +111,20 @@ def _scan_row(
                 if diff >= top:
                     below = False
                 gap = diff + eps[d] - low
-                if gap > 0 and gap * gap > (keep + s) * (v[d, i] + v[d, j]) * SLACK:
+                square = (C_keep + add[d] + s) * (v[d, i] + v[d, j])
+                if gap > 0 and gap * gap > square * SLACK:
                     skip = True
             if below:
                 value = -math.inf
+                s = C_drop + (l[i] + lr[j])
                 for d in range(D):
-                    u = x[d, i] - x[d, j] + sqrt((drop + s) * (v[d, i] + v[d, j]))
+                    u = x[d, i] - x[d, j] + sqrt(s * (v[d, i] + v[d, j]))
                     if u > value:
                         value = u
                 if value < top or (value == top and j < at):
                     top, at = value, j
             if not skip:
-                value = _lower_rare(x, l, v, keep, i, j, eps)
+                value = _lower_rare(x, l, v, keep, add, i, j, eps)
                 if value < low:
                     low, low_at = value, j
         return top, at, low, low_at
@@ -144,12 +149,12 @@ def _scan_row(
                     diff = x[d, i] - x[d, j] + eps[d]
                     if diff > lifted:
                         lifted = diff
-            s, vv = li + l[j], vi + v[0, j]
+            vv = vi + v[0, j]
             if margin < top:
-                value = margin + sqrt((drop + s) * vv)
+                value = margin + sqrt((C_drop + (li + lr[j])) * vv)
                 if value < top or (value == top and j < at):
                     top, at = value, j
-            gap, square = lifted - low, (keep + s) * vv
+            gap, square = lifted - low, (C_keep + (li + l[j])) * vv
             if gap <= 0 or gap * gap <= square * SLACK:
                 value = lifted - sqrt(square)
                 if value < low:
@@ -161,7 +166,7 @@ def _scan_row(
         _margins_of(x, i, eps, e)
     else:
         e = m
-    low, low_at = _lower_rare(x, l, v, keep, i, guess, eps), guess
+    low, low_at = _lower_rare(x, l, v, keep, add, i, guess, eps), guess
     start = 0
     while start < K:
         hits = 1
@@ -170,18 +175,18 @@ def _scan_row(
             for q in range(BLOCK):
                 j = start + q
                 gap = e[j] - low
-                square = (keep + (li + l[j])) * (vi + v[0, j]) * SLACK
+                square = (C_keep + (li + l[j])) * (vi + v[0, j]) * SLACK
                 hits += 1 if (m[j] < top) | (gap <= 0.0) | (gap * gap <= square) else 0
         if hits > 0:
             for j in range(start, min(start + BLOCK, K)):
                 if j == i:
                     continue
-                s, vv = li + l[j], vi + v[0, j]
+                vv = vi + v[0, j]
                 if m[j] < top:
-                    value = m[j] + sqrt((drop + s) * vv)
+                    value = m[j] + sqrt((C_drop + (li + lr[j])) * vv)
                     if value < top or (value == top and j < at):
                         top, at = value, j
-                gap, square = e[j] - low, (keep + s) * vv
+                gap, square = e[j] - low, (C_keep + (li + l[j])) * vv
                 if gap <= 0 or gap * gap <= square * SLACK:
                     value = e[j] - sqrt(square)
                     if value < low or (value == low and j < low_at):
@@ -191,10 +196,11 @@ def _scan_row(
 
 
 @kernel
-def _find_blocker(x: Any, l: Any, v: Any, keep: Any, eps: Any, i: Any, e: Any) -> Any:
+def _find_blocker(x: Any, l: Any, v: Any, keep: Any, add: Any, eps: Any, i: Any, e: Any) -> Any:
     """The j with the smallest lower bound max_d (L_ij^d + eps1^d), or -1 if all are positive."""
     D, K = x.shape
     low, low_at = 0.0, -1
+    C = keep[i]
     if K >= WIDE and len(v) == 1:
         _margins_of(x, i, eps, e)
         start = 0
@@ -205,11 +211,11 @@ def _find_blocker(x: Any, l: Any, v: Any, keep: Any, eps: Any, i: Any, e: Any) -
                 for q in range(BLOCK):
                     j = start + q
                     gap = e[j] - low
-                    square = (keep + (l[i] + l[j])) * (v[0, i] + v[0, j]) * SLACK
+                    square = (C + (l[i] + l[j])) * (v[0, i] + v[0, j]) * SLACK
                     hits += 1 if (gap <= 0.0) | (gap * gap <= square) else 0
             if hits > 0:
                 for j in range(start, min(start + BLOCK, K)):
-                    value = e[j] - sqrt((keep + (l[i] + l[j])) * (v[0, i] + v[0, j]))
+                    value = e[j] - sqrt((C + (l[i] + l[j])) * (v[0, i] + v[0, j]))
                     if j != i and (value < low or (value == low and low_at < 0)):
                         low, low_at = value, j
             start += BLOCK
@@ -218,15 +224,16 @@ def _find_blocker(x: Any, l: Any, v: Any, keep: Any, eps: Any, i: Any, e: Any) -
     for j in range(K):
         if j == i:
             continue
-        s, clear = keep + (l[i] + l[j]), False
+        s, clear = l[i] + l[j], False
         for d in range(D):
             gap = x[d, i] - x[d, j] + eps[d]
-            q = s * (v[d if wide else 0, i] + v[d if wide else 0, j])
+            row = d if wide else 0
+            q = (C + (add[d] if wide else 0.0) + s) * (v[row, i] + v[row, j])
             if gap > 0.0 and gap * gap > q * SLACK:
                 clear = True
                 break
         if not clear:
-            value = _lower_rare(x, l, v, keep, i, j, eps)
+            value = _lower_rare(x, l, v, keep, add, i, j, eps)
             if value < low or (value == low and low_at < 0):
                 low, low_at = value, j
     return low_at
@@ -234,7 +241,7 @@ def _find_blocker(x: Any, l: Any, v: Any, keep: Any, eps: Any, i: Any, e: Any) -
 
 @inlined
 def _review(
-    x: Any, l: Any, v: Any, keep: Any, drop: Any, eps: Any, zero: Any, arm: Any,
+    x: Any, l: Any, lr: Any, v: Any, keep: Any, add: Any, drop: Any, eps: Any, zero: Any, arm: Any,
     optimal: Any, blocker: Any, index: Any, witness: Any, e: Any,
 ) -> Any:  # fmt: skip
     """After `arm` was sampled: OPT, blockers and witnessed indices. Returns the change of |OPT|."""
@@ -255,23 +262,24 @@ def _review(
         if i == arm:
             continue
         if optimal[i]:
-            s, clear = keep + (l[i] + l[arm]), False
+            s, clear = l[i] + l[arm], False
             for d in range(D):
                 gap = x[d, i] - x[d, arm] + eps[d]
-                q = s * (v[d if wide else 0, i] + v[d if wide else 0, arm])
+                row = d if wide else 0
+                q = (keep[i] + (add[d] if wide else 0.0) + s) * (v[row, i] + v[row, arm])
                 if gap > 0 and gap * gap > q * SLACK:
                     clear = True
                     break
-            if not clear and _lower_rare(x, l, v, keep, i, arm, eps) <= 0.0:
+            if not clear and _lower_rare(x, l, v, keep, add, i, arm, eps) <= 0.0:
                 optimal[i] = False
                 blocker[i] = witness[i] = arm
-                index[i] = _upper_rare(x, l, v, drop, i, arm, zero)
+                index[i] = _upper_rare(x, l, lr, v, drop, i, arm, zero)
                 change -= 1
             continue
         if witness[i] == arm:
-            index[i] = _upper(x, l, v, drop, i, arm, zero)
-        if blocker[i] == arm and _lower(x, l, v, keep, i, arm, eps) > 0.0:
-            j = _find_blocker(x, l, v, keep, eps, i, e)
+            index[i] = _upper(x, l, lr, v, drop, i, arm, zero)
+        if blocker[i] == arm and _lower(x, l, v, keep, add, i, arm, eps) > 0.0:
+            j = _find_blocker(x, l, v, keep, add, eps, i, e)
             if j < 0:
                 optimal[i] = True
                 index[i] = -math.inf
@@ -279,16 +287,16 @@ def _review(
             else:
                 blocker[i] = j
     if optimal[arm]:
-        j = _find_blocker(x, l, v, keep, eps, arm, e)
+        j = _find_blocker(x, l, v, keep, add, eps, arm, e)
         if j >= 0:
             optimal[arm] = False
             blocker[arm] = witness[arm] = j
-            index[arm] = _upper_rare(x, l, v, drop, arm, j, zero)
+            index[arm] = _upper_rare(x, l, lr, v, drop, arm, j, zero)
             change -= 1
         return change
-    index[arm] = _upper(x, l, v, drop, arm, witness[arm], zero)
-    if _lower(x, l, v, keep, arm, blocker[arm], eps) > 0.0:
-        j = _find_blocker(x, l, v, keep, eps, arm, e)
+    index[arm] = _upper(x, l, lr, v, drop, arm, witness[arm], zero)
+    if _lower(x, l, v, keep, add, arm, blocker[arm], eps) > 0.0:
+        j = _find_blocker(x, l, v, keep, add, eps, arm, e)
         if j < 0:
             optimal[arm] = True
             index[arm] = -math.inf
@@ -299,10 +307,12 @@ def _review(
 
 
 @kernel
-def _covered(x: Any, l: Any, v: Any, drop: Any, zero: Any, eps2: Any, optimal: Any, i: Any) -> Any:
+def _covered(
+    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, eps2: Any, optimal: Any, i: Any
+) -> Any:
     """g_i^{eps2} > 0: some j dominates i for certain, or does within eps2 and is in OPT."""
     for j in range(x.shape[1]):
-        if j != i and _upper_rare(x, l, v, drop, i, j, eps2 if optimal[j] else zero) < 0.0:
+        if j != i and _upper_rare(x, l, lr, v, drop, i, j, eps2 if optimal[j] else zero) < 0.0:
             return True
     return False
 
@@ -311,9 +321,9 @@ def _covered(x: Any, l: Any, v: Any, drop: Any, zero: Any, eps2: Any, optimal: A
 def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any) -> None:
     """Write the answer of goal g: O(t), OPT(t), or the k arms with the largest lower index."""
     K = len(program.location)
-    x, l, v = state.means[r], state.l[r], state.v[r]
+    x, l, lr, v = state.means[r], state.l[r], state.rivals[r], state.v[r]
     optimal, answer = state.optimal[r], state.answer[r, g]
-    zero = program.zero
+    zero, keep, add, drop = program.zero, program.keep, program.objective, program.drop
     state.stopped[r, g] = True
     state.time[r, g] = state.clock[r, TIME]
     for i in range(K):
@@ -327,9 +337,8 @@ def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any
                 scratch[i] = math.inf
                 for j in range(K):
                     if j != i:
-                        scratch[i] = min(
-                            scratch[i], _lower_rare(x, l, v, program.keep, i, j, state.eps1[r])
-                        )
+                        low = _lower_rare(x, l, v, keep, add, i, j, state.eps1[r])
+                        scratch[i] = min(scratch[i], low)
         for _ in range(program.k[g]):
             best = -1
             for i in range(K):
@@ -340,39 +349,49 @@ def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any
         for i in range(K):
             answer[i] = True
             for j in range(K):
-                if j != i and _upper_rare(x, l, v, program.drop, i, j, zero) < 0.0:
+                if j != i and _upper_rare(x, l, lr, v, drop, i, j, zero) < 0.0:
                     answer[i] = False
                     break
 
 
 @kernel
-def _advance(program: Any, state: Any, r: Any, noise: Any) -> None:
-    """Run r until `noise`, one row per sample, is used up or the run ends."""
+def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
+    """Run r until `noise`, one row per sample, is used up or the run ends.
+
+    trace  (n,) int64  written: the arm of each sample; (0,) for none
+    """
     K, G = len(program.location), len(program.goal)
-    x, l, v, eps = state.means[r], state.l[r], state.v[r], state.eps1[r]
+    x, l, lr, v = state.means[r], state.l[r], state.rivals[r], state.v[r]
+    eps = state.eps1[r]
     counts, clock = state.counts[r], state.clock[r]
     optimal, blocker = state.optimal[r], state.blocker[r]
     index, witness = state.ceiling[r], state.witness[r]
-    keep, drop = program.keep, program.drop
+    keep, add, drop, rival = program.keep, program.objective, program.drop, program.rival
     zero, m, e = program.zero, state.scratch[0], state.scratch[1]
     kind, location, spread = program.outcomes, program.location, program.spread
     data, starts, factor = program.data, program.starts, program.factor
-    table_l, table_v, chi = program.table_l, program.table_v, program.chi
-    terms = (program.radius, program.rho, program.chi_ratio)
+    column_l, column_v = program.column_l, program.column_v
+    offset, size, opening = program.offset, program.size, program.opening
     sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r]
-    start = K * program.first
+    start = len(opening)
     t, n_optimal = clock[TIME], clock[OPTIMAL]
     b, c = -1, -1
     for row in range(len(noise)):
         # sample
         if t < start:
-            arm = t % K
-        elif clock[NEXT] >= 0:
-            arm = clock[NEXT]
-            clock[NEXT] = -1
+            arm = opening[t]
         else:
-            arm = clock[PENDING]
-            clock[PENDING] = -1
+            arm = clock[NEXT] if clock[NEXT] >= 0 else clock[PENDING]
+        if _position(counts[arm] + 1) >= size[arm]:
+            clock[STATUS] = OUTGROWN
+            break
+        if t >= start:
+            if clock[NEXT] >= 0:
+                clock[NEXT] = -1
+            else:
+                clock[PENDING] = -1
+        if len(trace) > 0:
+            trace[row] = arm
         _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
         t += 1
         clock[TIME] = t
@@ -388,23 +407,25 @@ def _advance(program: Any, state: Any, r: Any, noise: Any) -> None:
                 break
             for i in range(K):
                 _refresh_arm(
-                    i, counts, sums, ss, inverse, factor, terms, table_l, table_v, chi, x, l, v
-                )
+                    i, counts, sums, ss, inverse, factor, rival, column_l, column_v, offset,
+                    x, l, lr, v,
+                )  # fmt: skip
             n_optimal = 0
             for i in range(K):
-                blocker[i] = _find_blocker(x, l, v, keep, eps, i, e)
+                blocker[i] = _find_blocker(x, l, v, keep, add, eps, i, e)
                 optimal[i] = blocker[i] < 0
                 n_optimal += 1 if optimal[i] else 0
                 witness[i] = 1 if i == 0 else 0
                 index[i] = -math.inf
                 if not optimal[i]:
-                    index[i] = _upper_rare(x, l, v, drop, i, witness[i], zero)
+                    index[i] = _upper_rare(x, l, lr, v, drop, i, witness[i], zero)
         else:
             _refresh_arm(
-                arm, counts, sums, ss, inverse, factor, terms, table_l, table_v, chi, x, l, v
-            )
+                arm, counts, sums, ss, inverse, factor, rival, column_l, column_v, offset,
+                x, l, lr, v,
+            )  # fmt: skip
             n_optimal += _review(
-                x, l, v, keep, drop, eps, zero, arm, optimal, blocker, index, witness, e
+                x, l, lr, v, keep, add, drop, eps, zero, arm, optimal, blocker, index, witness, e
             )
         clock[OPTIMAL] = n_optimal
         if clock[PENDING] >= 0:
@@ -417,7 +438,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any) -> None:
             if b == verified:
                 break
             top, at, _, c = _scan_row(
-                x, l, v, keep, drop, eps, zero, b, index[b], witness[b], blocker[b], m, e
+                x, l, lr, v, keep, add, drop, eps, zero, b, index[b], witness[b], blocker[b], m, e
             )
             witness[b] = at
             blocker[b] = c
@@ -440,10 +461,12 @@ def _advance(program: Any, state: Any, r: Any, noise: Any) -> None:
             elif goal == COVER and not (failed and program.chain):
                 i = state.uncovered[r, g]
                 eps2 = state.eps2[r, g]
-                if optimal[i] or _covered(x, l, v, drop, zero, eps2, optimal, i):
+                if optimal[i] or _covered(x, l, lr, v, drop, zero, eps2, optimal, i):
                     i = -1
                     for j in range(K):
-                        if not optimal[j] and not _covered(x, l, v, drop, zero, eps2, optimal, j):
+                        if not optimal[j] and not _covered(
+                            x, l, lr, v, drop, zero, eps2, optimal, j
+                        ):
                             i = j
                             break
                 if i < 0:
@@ -468,7 +491,10 @@ def _advance(program: Any, state: Any, r: Any, noise: Any) -> None:
 
 
 @kernel
-def advance(program: Any, state: Any, runs: Any, noise: Any) -> None:
-    """Advance several runs: run runs[q] by noise[q], an array (samples, width)."""
+def advance(program: Any, state: Any, runs: Any, noise: Any, trace: Any) -> None:
+    """Advance several runs: run runs[q] by noise[q], an array (samples, width).
+
+    trace  (runs, samples) int64  written: the arms sampled; (runs, 0) for none
+    """
     for q in range(len(runs)):
-        _advance(program, state, runs[q], noise[q])
+        _advance(program, state, runs[q], noise[q], trace[q])

@@ -1,7 +1,7 @@
 """What changes when one arm is sampled, and the bounds on one pair of arms. Private.
 
-Kernels shared by the engine (`_kernel`), the baselines and the textbook. They allocate nothing
-and, on the hot path, take arrays, never the whole `Program` or `State`.
+Kernels shared by all compiled loops. They allocate nothing and, on the hot path, take arrays, never
+the whole `Program` or `EngineState`.
 """
 
 from __future__ import annotations
@@ -10,42 +10,18 @@ import math
 from typing import Any
 
 from paretoid.engine.cache import inlined, kernel, sqrt
-from paretoid.engine.program import (
-    BERNOULLI,
-    GAUSSIAN,
-    KAUFMANN_KOOLEN,
-    RESAMPLED,
-    UNKNOWN_SCALE,
-)
+from paretoid.engine.columns import EXACT, position
+from paretoid.engine.program import AFFINE, TABLE, THRESHOLD
+
+_position_beyond = kernel(position)
 
 
-@kernel
-def _arm_l(radius: Any, rho: Any, n: Any) -> Any:
-    """l(n) of one arm."""
-    if radius == KAUFMANN_KOOLEN:
-        return math.log(4.0 + math.log(n))
-    return math.log((n + rho) / rho)
-
-
-@kernel
-def _arm_v(radius: Any, rho: Any, chi: Any, chi_ratio: Any, n: Any) -> Any:
-    """v(n) of one arm with scale 1 (ss = 1 for UNKNOWN_SCALE)."""
-    if radius == KAUFMANN_KOOLEN:
-        return 4.0 / n
-    if radius == UNKNOWN_SCALE:
-        x = chi[int(n)] if n < len(chi) else n * chi_ratio
-        return (n + rho) / (n * n * x)
-    return (n + rho) / (n * n)
-
-
-@kernel
-def _fill_tables(
-    radius: Any, rho: Any, chi: Any, chi_ratio: Any, table_l: Any, table_v: Any
-) -> None:
-    """l(n) and v(n) for n = 1, 2, ...; index 0 is not used."""
-    for n in range(1, len(table_l)):
-        table_l[n] = _arm_l(radius, rho, float(n))
-        table_v[n] = _arm_v(radius, rho, chi, chi_ratio, float(n))
+@inlined
+def _position(n: Any) -> Any:
+    """The entry of count n in a column."""
+    if n < EXACT:
+        return n
+    return _position_beyond(n)
 
 
 @inlined
@@ -58,13 +34,13 @@ def _observe(
     n = counts[arm] + 1
     counts[arm] = n
     row = 0
-    if kind == RESAMPLED:
+    if kind == TABLE:
         size = starts[arm + 1] - starts[arm]
         row = starts[arm] + min(int(noise[step, 0] * size), size - 1)
     for d in range(D):
-        if kind == GAUSSIAN:
+        if kind == AFFINE:
             x = location[arm, d] + spread[arm, d] * noise[step, d]
-        elif kind == BERNOULLI:
+        elif kind == THRESHOLD:
             x = spread[arm, d] if noise[step, d] < location[arm, d] else 0.0
         else:
             x = data[row, d]
@@ -92,7 +68,7 @@ def _pool_scale(counts: Any, ss: Any, inverse: Any) -> Any:
 @kernel
 def _rescale(program: Any, state: Any, r: Any) -> Any:
     """`_pool_scale` and eps in its units, once per run. False: constant outcomes."""
-    if program.radius != UNKNOWN_SCALE:
+    if not program.unknown:
         return True
     if not _pool_scale(state.counts[r], state.ss[r], state.inverse[r]):
         return False
@@ -105,19 +81,17 @@ def _rescale(program: Any, state: Any, r: Any) -> Any:
 
 @inlined
 def _refresh_arm(
-    arm: Any, counts: Any, sums: Any, ss: Any, inverse: Any, factor: Any, terms: Any,
-    table_l: Any, table_v: Any, chi: Any, x: Any, l: Any, v: Any,
+    arm: Any, counts: Any, sums: Any, ss: Any, inverse: Any, factor: Any, rival: Any,
+    column_l: Any, column_v: Any, offset: Any, x: Any, l: Any, lr: Any, v: Any,
 ) -> None:  # fmt: skip
-    """Mean, l and v of an arm after its count or sums changed; `terms` = radius, rho, ratio."""
+    """Mean, l and v of an arm after its count or sums changed."""
     D = len(x)
     count = counts[arm]
     n = float(count)
-    if count < len(table_l):
-        l[arm] = table_l[count]
-        unit = table_v[count]
-    else:
-        l[arm] = _arm_l(terms[0], terms[1], n)
-        unit = _arm_v(terms[0], terms[1], chi, terms[2], n)
+    at = offset[arm] + _position(count)
+    l[arm] = column_l[at]
+    lr[arm] = column_l[at] + rival[arm]
+    unit = column_v[at]
     for d in range(D):
         x[d, arm] = sums[d, arm] / n * inverse[d]
     if len(v) == 1 and len(ss) == 0:
@@ -131,10 +105,10 @@ def _refresh_arm(
 
 
 @inlined
-def _upper(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, credit: Any) -> Any:
+def _upper(x: Any, l: Any, lr: Any, v: Any, C: Any, i: Any, j: Any, credit: Any) -> Any:
     """M+(i, j) - credit: the largest upper bound on mu_i - mu_j over objectives."""
     D, wide = len(x), len(v) > 1
-    s = C + (l[i] + l[j])
+    s = C[i] + (l[i] + lr[j])
     best = -math.inf
     if wide:
         for d in range(D):
@@ -150,14 +124,15 @@ def _upper(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, credit: Any) -> Any:
 
 
 @inlined
-def _lower(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, eps: Any) -> Any:
-    """max_d (L_ij^d + eps1^d)."""
+def _lower(x: Any, l: Any, v: Any, C: Any, add: Any, i: Any, j: Any, eps: Any) -> Any:
+    """max_d (L_ij^d + eps1^d); `add` is what an objective adds to C, used where v is wide."""
     D, wide = len(x), len(v) > 1
-    s = C + (l[i] + l[j])
+    s = l[i] + l[j]
     best = -math.inf
     if wide:
         for d in range(D):
-            value = x[d, i] - x[d, j] + eps[d] - sqrt(s * (v[d, i] + v[d, j]))
+            square = (C[i] + add[d] + s) * (v[d, i] + v[d, j])
+            value = x[d, i] - x[d, j] + eps[d] - sqrt(square)
             if value > best:
                 best = value
         return best
@@ -165,7 +140,7 @@ def _lower(x: Any, l: Any, v: Any, C: Any, i: Any, j: Any, eps: Any) -> Any:
         value = x[d, i] - x[d, j] + eps[d]
         if value > best:
             best = value
-    return best - sqrt(s * (v[0, i] + v[0, j]))
+    return best - sqrt((C[i] + s) * (v[0, i] + v[0, j]))
 
 
 # Called, not pasted, off the hot path: every paste costs a second of compilation.

@@ -1,47 +1,77 @@
-"""From bandit, rule, radius, goals and delta to the numbers of a `Program`; refuses misfits."""
+"""From bandit, rule, radius, goals and delta to a `Program` and the loop that runs it.
+
+Our own rules and goals run compiled, chosen by exact type, with any radius of the common form; so
+do bandits that say how outcomes come from noise. Everything else runs in `paretoid.loop`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.engine.program import (
-    COVER,
-    ITERATED_LOGARITHM,
-    KAUFMANN_KOOLEN,
-    MIXTURE,
-    SINGLE_ARM,
-    UNKNOWN_SCALE,
-    Program,
+from paretoid.engine.columns import Columns, Tables
+from paretoid.engine.levels import Levels
+from paretoid.engine.program import AFFINE, AT_MOST, COVER, PARETO_SET, TABLE, THRESHOLD, Program
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.rules import (
+    APE,
+    LUCB,
+    BestArmRule,
+    LUCBpp,
+    RoundRobin,
+    Rule,
+    UGapEc,
+    UniformElimination,
 )
-from paretoid.goals import AtMost, Cover, Goal
-from paretoid.rules import BestArmRule, Rule
-from paretoid.theory.checks import FloatArray, as_epsilon, check_delta
-from paretoid.theory.radii import (
-    CHI_EXACT,
-    KaufmannKoolen,
-    Mixture,
-    PairwiseRadius,
-    Radius,
-    SingleArm,
-    UnknownScale,
-    chi,
-)
-from paretoid.theory.single_stream import ArmMixture, ArmRadius, IteratedLogarithm
+from paretoid.theory.checks import IntArray, as_epsilon, check_delta
+from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius
+from paretoid.theory.single_stream import ArmRadius
+from paretoid.view import divisors
 
-_KINDS: dict[type, int] = {
-    Mixture: MIXTURE,
-    KaufmannKoolen: KAUFMANN_KOOLEN,
-    UnknownScale: UNKNOWN_SCALE,
-    SingleArm: SINGLE_ARM,
+#: advance(program, state, runs, noise, trace): run runs[q] by noise[q], (samples, width)
+Advance = Callable[[Any, Any, Any, Any, Any], None]
+
+_GOALS: dict[type, int] = {ParetoSet: PARETO_SET, Cover: COVER, AtMost: AT_MOST}
+_LAWS = {"affine": AFFINE, "threshold": THRESHOLD, "table": TABLE}
+#: rule: module and name of its loop
+_LOOPS: dict[type, tuple[str, str]] = {
+    APE: ("ape", "advance"),
+    RoundRobin: ("rounds", "round_robin"),
+    UniformElimination: ("rounds", "uniform_elimination"),
+    LUCB: ("best_arm", "lucb"),
+    LUCBpp: ("best_arm", "lucb"),
+    UGapEc: ("best_arm", "ugapec"),
 }
-_ARM_KINDS: dict[type, int] = {ArmMixture: MIXTURE, IteratedLogarithm: ITERATED_LOGARITHM}
-_TABLE = 1 << 16
 _FOREVER = 1 << 62
+
+
+def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Radius) -> bool:
+    """True: a compiled loop computes what `paretoid.loop` would.
+
+    >>> import paretoid as pt
+    >>> class Mine(pt.ParetoSet):
+    ...     pass
+    >>> bandit = pt.GaussianBandit([[0.0], [1.0]])
+    >>> [runs_compiled(bandit, [goal], pt.APE(), pt.Mixture()) for goal in (pt.ParetoSet(), Mine())]
+    [True, False]
+    """
+    known = type(rule) in _LOOPS and all(type(goal) in _GOALS for goal in goals)
+    return known and bandit.compiled_law is not None
+
+
+def loop_of(rule: Rule, radius: Radius) -> Advance:
+    """The compiled loop of one of our rules; imports Numba."""
+    from importlib import import_module
+
+    module, name = _LOOPS[type(rule)]
+    if isinstance(radius, LUCB1Like):
+        module = "growing"  # only APE serves it; the others refuse
+    advance: Advance = getattr(import_module(f"paretoid.engine.{module}"), name)
+    return advance
 
 
 def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radius:
@@ -49,63 +79,51 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
 
     Radii on single arms are for rules that look for one best arm; `rule` says whether this does.
     """
-    if isinstance(rule, BestArmRule) and type(radius) in _ARM_KINDS:
-        assert isinstance(radius, ArmRadius)
+    if isinstance(radius, ArmRadius) and isinstance(rule, BestArmRule):
         return radius
-    if type(radius) not in _KINDS:
-        names = ", ".join(kind.__name__ for kind in _KINDS)
-        raise ValueError(f"radius={radius!r} must be one of {names}; try radius=Mixture().")
-    if isinstance(radius, UnknownScale) and bandit.model != "gaussian":
+    if type(radius) is LUCB1Like:
+        return radius
+    if not isinstance(radius, PairwiseRadius):
         raise ValueError(
-            f"UnknownScale needs Gaussian outcomes, and those of {bandit!r} are {bandit.model}: "
-            f"its variance bound mixes Gaussian likelihood ratios, which are no martingale here. "
-            f"Use Mixture(), which asks only for the sub-Gaussian scale the bandit knows."
+            f"radius={radius!r} must be one of Mixture, UnknownScale, KaufmannKoolen, LUCB1Like, "
+            f"or your own subclass of PairwiseRadius; try radius=Mixture()."
         )
-    assert isinstance(radius, Radius)
+    if type(radius).half_width is not PairwiseRadius.half_width:
+        raise ValueError(
+            f"{type(radius).__name__} changes half_width, and engines read constants and arm_terms "
+            f"alone: they would run another radius than it says. Change those instead."
+        )
+    if not radius.needs_scale and bandit.model != "gaussian":
+        raise ValueError(
+            f"{type(radius).__name__} needs Gaussian outcomes, and those of {bandit!r} are "
+            f"{bandit.model}: its variance bound mixes Gaussian likelihood ratios, which are no "
+            f"martingale here. Use Mixture(), which asks only for the sub-Gaussian scale the "
+            f"bandit knows."
+        )
     return radius
 
 
-def divisors(bandit: Bandit) -> FloatArray:
-    """(D,) what each objective is divided by: the rms of the arms' scales."""
-    if bandit.common_scale:
-        return np.array(bandit.scale[0])
-    return np.asarray(np.sqrt((bandit.scale**2).mean(axis=0)))
-
-
 @lru_cache(maxsize=16)
-def _tables(radius: Radius, K: int, D: int, delta: float) -> tuple[FloatArray, ...]:
-    """(l, v, chi) by count; shared, so that every run and every test sees the same logarithms."""
-    from paretoid.engine.arms import _fill_tables
-
-    chis, size = np.ones(1), _TABLE
-    if isinstance(radius, UnknownScale):
-        size = CHI_EXACT + 1
-        chis = np.concatenate(
-            [[0.0], chi(np.arange(1, size), radius.threshold(K, D, delta), radius.a)]
-        )
-    elif isinstance(radius, SingleArm):
-        size = 1
-    l, v = np.zeros(size), np.zeros(size)
-    _fill_tables(_KINDS[type(radius)], getattr(radius, "rho", 1.0), chis, _ratio(chis), l, v)
-    for table in (l, v, chis):
-        table.setflags(write=False)
-    return l, v, chis
+def columns_of(
+    radius: PairwiseRadius | ArmRadius, K: int, D: int, delta: float
+) -> tuple[Columns, Levels | None]:
+    """The columns of a radius and, on pairs of arms, its constants; shared by all who ask."""
+    columns = Columns(radius, K, D, delta)
+    if isinstance(radius, ArmRadius):
+        return columns, None
+    levels = Levels.of(radius, K, D, delta)
+    levels.check(radius, columns)
+    return columns, levels
 
 
-@lru_cache(maxsize=16)
-def _stream_tables(radius: ArmRadius) -> tuple[FloatArray, ...]:
-    """(l, v, chi) by count of a radius on one arm."""
-    from paretoid.engine.baselines import fill_stream_tables
+def opening_of(first: IntArray) -> IntArray:
+    """The arms sampled before the first decision: in turn, each until its radius is finite.
 
-    l, v, chis = np.zeros(_TABLE), np.zeros(_TABLE), np.ones(1)
-    fill_stream_tables(_ARM_KINDS[type(radius)], getattr(radius, "rho", 1.0), chis, l, v)
-    for table in (l, v, chis):
-        table.setflags(write=False)
-    return l, v, chis
-
-
-def _ratio(chis: FloatArray) -> float:
-    return float(chis[-1] / max(len(chis) - 1, 1))
+    >>> opening_of(np.array([1, 3, 2]))
+    array([0, 1, 2, 1, 2, 1])
+    """
+    rounds = np.arange(1, int(first.max()) + 1)[:, None]
+    return np.asarray(np.nonzero(rounds <= first)[1], dtype=np.int64)
 
 
 def build_program(
@@ -115,56 +133,76 @@ def build_program(
     radius: Radius,
     delta: float,
     max_samples: int | None,
-) -> Program:
-    """The numbers of one stream; `goals` share eps1 and covers come with decreasing eps2."""
+) -> tuple[Program, Columns | None]:
+    """The program of a run, and the columns it reads, which may grow; `goals` share one eps1."""
     K, D = bandit.K, bandit.D
     delta = check_delta(delta)
     check_radius(radius, bandit, rule)
-    unknown = isinstance(radius, UnknownScale)
-    first = 1
-    if isinstance(radius, PairwiseRadius):
-        keep, drop = radius.constants(K, D, delta)
-        first = radius.first_count(K, D, delta)
-    elif isinstance(radius, ArmRadius):
-        assert isinstance(rule, BestArmRule)
-        keep, drop = (radius.constant(alpha) for alpha in rule.levels(K, delta))
-    else:
-        assert isinstance(radius, SingleArm)
-        keep = drop = radius.constant(K, D, delta)
-    if isinstance(radius, ArmRadius):
-        l, v, chis = _stream_tables(radius)
-    else:
-        l, v, chis = _tables(radius, K, D, delta)
+    columns, levels = None, None
+    if isinstance(radius, (PairwiseRadius, ArmRadius)):
+        columns, levels = columns_of(radius, K, D, delta)
+    if levels is None:
+        single = rule.levels(K, delta) if isinstance(rule, BestArmRule) else None
+        levels = Levels.of(radius, K, D, delta, single)
+        if columns is not None:
+            levels.check(radius, columns)
+    unknown = not radius.needs_scale
     divisor = np.ones(D) if unknown else divisors(bandit)
-    location, spread, data, starts = bandit.kernel_terms()
+    law = bandit.compiled_law
+    assert law is not None, "a bandit without a law runs in the readable loop"
     eps2 = np.array(
         [as_epsilon(g.eps2 if isinstance(g, Cover) else 0.0, D, name="eps2") for g in goals]
     )
-    covers = eps2[[g.kind == COVER for g in goals]]
-    return Program(
-        outcomes=bandit.outcomes,
-        location=location,
-        spread=spread,
-        data=np.ascontiguousarray(data),
-        starts=starts,
-        radius={**_KINDS, **_ARM_KINDS}[type(radius)],
-        keep=keep,
-        drop=drop,
-        rho=float(getattr(radius, "rho", 1.0)),
-        table_l=l,
-        table_v=v,
-        chi=chis,
-        chi_ratio=_ratio(chis),
-        common=bandit.common_scale and not unknown,
-        factor=(bandit.scale / divisor) ** 2,
-        divisor=divisor,
-        first=first,
-        both=rule.both,
-        eps1=as_epsilon(goals[0].eps1, D),
-        goal=np.array([g.kind for g in goals], dtype=np.int64),
-        k=np.array([g.k if isinstance(g, AtMost) else 0 for g in goals], dtype=np.int64),
-        eps2=eps2,
-        chain=bool((np.diff(covers, axis=0) <= 0).all()),
-        max_samples=_FOREVER if max_samples is None else max_samples,
-        zero=np.zeros(D),
-    )
+    covers = eps2[[isinstance(g, Cover) for g in goals]]
+    one_scale = bandit.common_scale and not unknown
+    alike = not (columns is None or columns.by_arm or levels.rival.any() or levels.objective.any())
+    alike = alike and len({*levels.keep}) == len({*levels.drop}) == len({*levels.first}) == 1
+    nothing = np.zeros(K, dtype=np.int64)
+    tables = Tables(np.zeros(1), np.zeros(1), nothing, nothing)
+    if columns is not None:
+        tables = columns.tables
+    return read_only(
+        Program(
+            outcomes=_LAWS[law.kind],
+            location=law.location,
+            spread=law.spread,
+            data=law.data,
+            starts=law.starts,
+            keep=levels.keep,
+            drop=levels.drop,
+            rival=levels.rival,
+            objective=levels.objective,
+            column_l=tables.l,
+            column_v=tables.v,
+            offset=tables.offset,
+            size=tables.size,
+            unknown=unknown,
+            common=one_scale and alike,
+            wide=not one_scale or levels.by_objective or columns is None,
+            factor=(bandit.scale / divisor) ** 2,
+            divisor=divisor,
+            opening=opening_of(levels.first),
+            both=rule.in_rounds,
+            eps1=as_epsilon(goals[0].eps1, D),
+            goal=np.array([_GOALS[type(g)] for g in goals], dtype=np.int64),
+            k=np.array([g.k if isinstance(g, AtMost) else 0 for g in goals], dtype=np.int64),
+            eps2=eps2,
+            chain=bool((np.diff(covers, axis=0) <= 0).all()),
+            max_samples=_FOREVER if max_samples is None else max_samples,
+            zero=np.zeros(D),
+        )
+    ), columns
+
+
+def with_columns(program: Program, columns: Columns) -> Program:
+    """The program with the columns as they are now."""
+    l, v, offset, size = columns.tables
+    return program._replace(column_l=l, column_v=v, offset=offset, size=size)
+
+
+def read_only(program: Program) -> Program:
+    """All tables read-only, so that Numba sees one type whatever their origin."""
+    for table in program:
+        if isinstance(table, np.ndarray):
+            table.setflags(write=False)
+    return program

@@ -1,8 +1,9 @@
 """One run as numbers: what the kernels need of bandit, rule, radius, goals and delta.
 
-`Program` is read-only and shared by all runs; `State` is what changes, one row per run. Both
+`Program` is read-only and shared by all runs; `EngineState` is what changes, one row per run. Both
 are named tuples of arrays because Numba reads those without copying. Everything here is
-oriented so that larger is better; eps is in the objectives' own units until `State.eps1`.
+oriented so that larger is better; eps is in the objectives' own units until `EngineState.eps1`.
+Kernels know no radius: they read columns of l and v by count, and constants by role.
 """
 
 from __future__ import annotations
@@ -13,37 +14,37 @@ import numpy as np
 
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
-GAUSSIAN, BERNOULLI, RESAMPLED = 0, 1, 2
-MIXTURE, KAUFMANN_KOOLEN, UNKNOWN_SCALE, SINGLE_ARM = 0, 1, 2, 3
-ITERATED_LOGARITHM = 4  # radii on one arm: this, and MIXTURE for ArmMixture
+AFFINE, THRESHOLD, TABLE = 0, 1, 2
 PARETO_SET, COVER, AT_MOST = 0, 1, 2
-RUNNING, FINISHED, OUT_OF_BUDGET, CONSTANT_OUTCOMES = 0, 1, 2, 3
+RUNNING, FINISHED, OUT_OF_BUDGET, CONSTANT_OUTCOMES, OUTGROWN = 0, 1, 2, 3, 4
 
-#: columns of State.clock
+#: columns of EngineState.clock
 TIME, NEXT, PENDING, OPTIMAL, STATUS = 0, 1, 2, 3, 4
 
 
 class Program(NamedTuple):
     """What a run needs to know and never changes."""
 
-    outcomes: int  # GAUSSIAN, BERNOULLI or RESAMPLED
-    location: FloatArray  # (K, D) oriented means; Bernoulli: the probabilities, not oriented
-    spread: FloatArray  # (K, D) signed factor of the noise; Bernoulli: the value of a success
-    data: FloatArray  # (sum of sizes, D) outcomes to resample, oriented
+    outcomes: int  # AFFINE, THRESHOLD or TABLE: how an outcome comes from noise
+    location: FloatArray  # (K, D) oriented means; THRESHOLD: below which noise is a success
+    spread: FloatArray  # (K, D) signed factor of the noise; THRESHOLD: the value of a success
+    data: FloatArray  # (sum of sizes, D) outcomes to draw from, oriented
     starts: IntArray  # (K + 1,) where each arm's data begin
-    radius: int  # MIXTURE, KAUFMANN_KOOLEN, UNKNOWN_SCALE, SINGLE_ARM or ITERATED_LOGARITHM
-    keep: float  # C of lower bounds; SINGLE_ARM: log(5 K D / (2 delta))
-    drop: float  # C of upper bounds
-    rho: float
-    table_l: FloatArray  # (N,) l(n)
-    table_v: FloatArray  # (N,) v(n)
-    chi: FloatArray  # (N,) chi_n of UNKNOWN_SCALE, else (1,)
-    chi_ratio: float  # chi_n / n beyond the table
-    common: bool  # the scale of an objective is the same for all arms
+    keep: FloatArray  # (K,) C of the lower bounds that keep an arm
+    drop: FloatArray  # (K,) C of the upper bounds that drop it
+    rival: FloatArray  # (K,) added to l of the arm that shows another to be dominated
+    objective: FloatArray  # (D,) added to C of lower bounds
+    column_l: FloatArray  # l by count, arm after arm
+    column_v: FloatArray  # v by count, arm after arm
+    offset: IntArray  # (K,) where an arm's columns begin
+    size: IntArray  # (K,) how many counts they hold
+    unknown: bool  # scales are unknown: v is multiplied by squared deviations
+    common: bool  # all pairs with equal counts have one radius
+    wide: bool  # v, or C, differs by objective
     factor: FloatArray  # (K, D) squared scale over squared divisor
-    divisor: FloatArray  # (D,) each objective is divided by this; UNKNOWN_SCALE: set by the run
-    first: int  # samples of each arm before the first decision
-    both: bool  # APE(pull="both")
+    divisor: FloatArray  # (D,) each objective is divided by this; unknown scales: set by the run
+    opening: IntArray  # arms sampled, in this order, before the first decision
+    both: bool  # two arms are sampled before the next test
     eps1: FloatArray  # (D,)
     goal: IntArray  # (G,) PARETO_SET, COVER or AT_MOST
     k: IntArray  # (G,)
@@ -53,14 +54,15 @@ class Program(NamedTuple):
     zero: FloatArray  # (D,) zeros
 
 
-class State(NamedTuple):
+class EngineState(NamedTuple):
     """Where each of R runs is."""
 
     counts: IntArray  # (R, K)
     sums: FloatArray  # (R, D, K)
-    ss: FloatArray  # (R, D, K) squared deviations; (R, 0, 0) unless UNKNOWN_SCALE
+    ss: FloatArray  # (R, D, K) squared deviations; (R, 0, 0) unless scales are unknown
     means: FloatArray  # (R, D, K) divided by the divisor
     l: FloatArray  # (R, K)
+    rivals: FloatArray  # (R, K) l plus what its role as a rival adds
     v: FloatArray  # (R, 1 or D, K)
     inverse: FloatArray  # (R, D) one over the divisor
     eps1: FloatArray  # (R, D) divided by the divisor
@@ -78,21 +80,21 @@ class State(NamedTuple):
     scratch: FloatArray  # (2, K)
 
 
-def new_state(program: Program, runs: int) -> State:
+def new_state(program: Program, runs: int) -> EngineState:
     """`runs` runs that have sampled nothing yet."""
     K, D = program.location.shape
     G = len(program.goal)
-    unknown = program.radius == UNKNOWN_SCALE
     clock = np.zeros((runs, 5), dtype=np.int64)
     clock[:, PENDING] = -1
     inverse = np.tile(1 / program.divisor, (runs, 1))
-    return State(
+    return EngineState(
         counts=np.zeros((runs, K), dtype=np.int64),
         sums=np.zeros((runs, D, K)),
-        ss=np.zeros((runs, D, K) if unknown else (runs, 0, 0)),
+        ss=np.zeros((runs, D, K) if program.unknown else (runs, 0, 0)),
         means=np.zeros((runs, D, K)),
         l=np.zeros((runs, K)),
-        v=np.zeros((runs, 1 if program.common else D, K)),
+        rivals=np.zeros((runs, K)),
+        v=np.zeros((runs, D if program.wide else 1, K)),
         inverse=inverse,
         eps1=np.tile(program.eps1 / program.divisor, (runs, 1)),
         eps2=np.tile(program.eps2 / program.divisor, (runs, 1, 1)),

@@ -1,18 +1,18 @@
 """APE by the book: every table from scratch in every round, O(K^2 D), nothing remembered.
 
-The yardstick of validation/benchmarks and what the tests hold the engine equal to, bit for bit.
-It is also the engine of `SingleArm`, whose radii all change in every round, and of `run_once`,
-which wants the whole picture. Frozen: a faster textbook would be a weaker yardstick.
+The yardstick of validation/benchmarks, to which the tests hold the engine equal bit for bit. It
+computes everything, logarithms included, from the formulas of our radii, and shares nothing with
+the engine but how an outcome is drawn. Frozen: a faster textbook would be a weaker yardstick.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretoid.engine.arms import _arm_l, _arm_v, _observe, _rescale
+from paretoid.engine.arms import _observe, _rescale
 from paretoid.engine.cache import kernel, sqrt
 from paretoid.engine.program import (
     AT_MOST,
@@ -23,11 +23,75 @@ from paretoid.engine.program import (
     OPTIMAL,
     OUT_OF_BUDGET,
     PENDING,
-    SINGLE_ARM,
     STATUS,
     TIME,
-    UNKNOWN_SCALE,
 )
+from paretoid.theory.checks import FloatArray
+from paretoid.theory.radii import (
+    CHI_EXACT,
+    KaufmannKoolen,
+    LUCB1Like,
+    Mixture,
+    PairwiseRadius,
+    Radius,
+    UnknownScale,
+    chi,
+)
+
+MIXTURE, KAUFMANN_KOOLEN, UNKNOWN_SCALE, LUCB1_LIKE = 0, 1, 2, 3
+_KINDS: dict[type, int] = {
+    Mixture: MIXTURE,
+    KaufmannKoolen: KAUFMANN_KOOLEN,
+    UnknownScale: UNKNOWN_SCALE,
+    LUCB1Like: LUCB1_LIKE,
+}
+
+
+class Formula(NamedTuple):
+    """One of our radii as the numbers of its formula."""
+
+    radius: int
+    keep: float
+    drop: float
+    rho: float
+    chi: FloatArray
+    chi_ratio: float
+
+
+def formula_of(radius: Radius, K: int, D: int, delta: float) -> Formula:
+    """The numbers of a radius that is the same for all arms, rivals and objectives."""
+    chis = np.ones(1)
+    if isinstance(radius, UnknownScale):
+        table = chi(np.arange(1, CHI_EXACT + 1), radius.threshold(K, D, delta), radius.a)
+        chis = np.concatenate([[0.0], table])
+    if isinstance(radius, PairwiseRadius):
+        assert radius.role_terms(K, D, delta) is None, "the yardstick knows no roles"
+        keep, drop = radius.constants(K, D, delta)
+    else:
+        assert isinstance(radius, LUCB1Like)
+        keep = drop = radius.constant(K, D, delta)
+    ratio = float(chis[-1] / max(len(chis) - 1, 1))
+    rho = float(getattr(radius, "rho", 1.0))
+    return Formula(_KINDS[type(radius)], keep, drop, rho, chis, ratio)
+
+
+@kernel
+def _arm_l(radius: Any, rho: Any, n: Any) -> Any:
+    """l(n) of one arm."""
+    if radius == KAUFMANN_KOOLEN:
+        return math.log(4.0 + math.log(n))
+    return math.log((n + rho) / rho)
+
+
+@kernel
+def _arm_v(radius: Any, rho: Any, chi: Any, chi_ratio: Any, n: Any) -> Any:
+    """v(n) of one arm with scale 1 (ss = 1 for UNKNOWN_SCALE)."""
+    if radius == KAUFMANN_KOOLEN:
+        return 4.0 / n
+    if radius == UNKNOWN_SCALE:
+        x = chi[int(n)] if n < len(chi) else n * chi_ratio
+        return (n + rho) / (n * n * x)
+    return (n + rho) / (n * n)
 
 
 def workspace(K: int, D: int) -> tuple[Any, ...]:
@@ -42,7 +106,7 @@ def _half_width(
     square: Any,
 ) -> Any:  # fmt: skip
     """beta_ij^d by its formula, logarithms and all; f is each arm's squared scale, or its ss."""
-    if radius == SINGLE_ARM:
+    if radius == LUCB1_LIKE:
         growth = C + 4.0 * math.log(t)
         return sqrt(growth) * (sqrt(2.0 * f_i / p) + sqrt(2.0 * f_j / q))
     l_i, l_j = _arm_l(radius, rho, p), _arm_l(radius, rho, q)
@@ -100,7 +164,9 @@ def _covered(
 
 
 @kernel
-def advance(program: Any, state: Any, r: Any, noise: Any, trace: Any, stats: Any, work: Any) -> Any:
+def advance(
+    program: Any, formula: Any, state: Any, r: Any, noise: Any, trace: Any, stats: Any, work: Any
+) -> Any:
     """Run r until `noise` is used up or the run ends; returns the samples drawn.
 
     trace  (n, 5) int64    written: arm, b_t, c_t, |S(t)|, |OPT(t)|; (0, 5) for none
@@ -116,9 +182,9 @@ def advance(program: Any, state: Any, r: Any, noise: Any, trace: Any, stats: Any
     kind, location, spread = program.outcomes, program.location, program.spread
     data, starts = program.data, program.starts
     sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r]
-    radius, rho, chi, ratio = program.radius, program.rho, program.chi, program.chi_ratio
-    C_keep, C_drop, common = program.keep, program.drop, program.common
-    start = K * program.first
+    radius, rho, chi, ratio = formula.radius, formula.rho, formula.chi, formula.chi_ratio
+    C_keep, C_drop, common = formula.keep, formula.drop, program.common
+    start = len(program.opening)
     for row in range(len(noise)):
         t = clock[TIME]
         if t < start:

@@ -16,8 +16,8 @@ from paretoid.estimation.planning import (
     posterior_bandits,
 )
 from paretoid.estimation.predictive import posterior_check, prior_check
-from paretoid.estimation.sampling import FitError, attempts, fit
 from paretoid.estimation.prior_sensitivity import sensitivity, under_priors
+from paretoid.estimation.sampling import FitError, attempts, fit
 from paretoid.estimation.summary import TrialSummary
 
 __all__ = [

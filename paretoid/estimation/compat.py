@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,19 @@ def quiet() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def quiet_sampler() -> Iterator[None]:
+    """`quiet`, and PyMC's log too: what matters of it comes back as diagnostics."""
+    logger = logging.getLogger("pymc")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with quiet():
+            yield
+    finally:
+        logger.setLevel(level)
+
+
 def import_arviz() -> Any:
     """ArviZ, whichever is installed."""
     with quiet():
@@ -52,10 +66,10 @@ def group(fit: Any, name: str) -> xr.Dataset:
             f"returned."
         )
     try:
-        found: Any = fit[name]
+        member: Any = fit[name]
     except KeyError:
         raise ValueError(f"the fit has no group {name!r}; was it made by fit()?") from None
-    result: xr.Dataset = found.to_dataset() if hasattr(found, "to_dataset") else found
+    result: xr.Dataset = member.to_dataset() if hasattr(member, "to_dataset") else member
     return result
 
 

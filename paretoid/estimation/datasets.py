@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
-from importlib.resources import files
 
 from paretoid.estimation.summary import TrialSummary, summary_of
-from paretoid.tables import Table, parse_table
+from paretoid.tables import read_bundled
+from paretoid.text import meant
 
 TRIALS = {
     "covboost-groupB": "COV-BOOST, boosters of group B: 8 arms x 3 endpoints, complete",
@@ -48,12 +47,11 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
     TrialSummary(6 arms x 3 endpoints)
     """
     if name not in TRIALS:
-        near = get_close_matches(str(name), TRIALS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = meant(str(name), TRIALS)
         raise ValueError(f"no trial {name!r}{hint} There are: {', '.join(TRIALS)}.")
     if name == "comcov2":
         trial = summary_of(
-            [_bundled("comcov2_day28.csv")],
+            [read_bundled("comcov2_day28.csv")],
             name,
             endpoints={
                 "anti-spike IgG (modified intention-to-treat)": "IgG",
@@ -63,7 +61,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
             assumed_n=assumed_n,
         )
         return replace(trial, citation=_COMCOV2, provenance=_FACTS)
-    means = _bundled("covboost_day28.csv")
+    means = read_bundled("covboost_day28.csv")
     if name == "covboost":
         trial = summary_of(
             [means],
@@ -74,7 +72,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
         )
         derived = " Rows marked derived: log means in public code of the authors of [kone2023]."
         return replace(trial, citation=_COVBOOST, provenance=_FACTS + derived)
-    delta = _bundled("covboost_groupB_delta_day28.csv")
+    delta = read_bundled("covboost_groupB_delta_day28.csv")
     trial = summary_of(
         [means, delta],
         name,
@@ -84,8 +82,3 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
               for b in ("BNT", "VLA", "VLA half", "Ad26")],
     )  # fmt: skip
     return replace(trial, citation=_COVBOOST, provenance=_FACTS)
-
-
-def _bundled(file: str) -> Table:
-    text = (files("paretoid") / "data" / file).read_text(encoding="utf-8")
-    return parse_table(text, file)

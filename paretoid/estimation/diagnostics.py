@@ -35,19 +35,19 @@ class Diagnostics:
         >>> Diagnostics(2, 1.001, "mu", 4000.0, "sigma").problems(4)
         ['2 divergent transitions']
         """
-        found = []
+        problems = []
         if self.divergences:
-            found.append(f"{self.divergences} divergent transitions")
+            problems.append(f"{self.divergences} divergent transitions")
         if self.r_hat > 1.01:
-            found.append(
+            problems.append(
                 f"r_hat of {self.r_hat_of} is {self.r_hat:.4f}, which must be at most 1.01"
             )
         if self.ess < 100 * chains:
-            found.append(
+            problems.append(
                 f"effective sample size of {self.ess_of} is {self.ess:.0f}, which must be at least "
                 f"{100 * chains}"
             )
-        return found
+        return problems
 
 
 def diagnose(fit: Any) -> Diagnostics:
@@ -64,4 +64,4 @@ def diagnose(fit: Any) -> Diagnostics:
 def _extremes(data: xr.Dataset, worst: Callable[[Any], Any]) -> dict[str, float]:
     """Per variable the max or min, leaving out constants, whose r_hat is NaN."""
     values = {str(name): np.asarray(data[name].values) for name in data.data_vars}
-    return {name: float(worst(each[np.isfinite(each)])) for name, each in values.items()}
+    return {name: float(worst(numbers[np.isfinite(numbers)])) for name, numbers in values.items()}

@@ -16,7 +16,8 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.intervals import share_interval
+from paretoid.intervals import quantile
+from paretoid.summaries import summary_of
 from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 #: COV-BOOST enrolled 2,883 participants: about what one trial can reach
 REALISTIC = 3000
+
+#: posterior quantile of every scale that a known-scale radius is told
+SCALE_QUANTILE = 0.95
 
 #: assurances whose sample size a plan states
 ASSURANCES = (0.8, 0.9)
@@ -162,13 +166,13 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     sign = np.array([-1.0 if e in trial.minimize else 1.0 for e in trial.endpoints])
     epsilon = as_epsilon(eps1, means.shape[2])
     chains = group(fit, "posterior").sizes["chain"]
-    found: dict[str, Any] = {}
+    shares: dict[str, Any] = {}
     for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
         inside = _in_pareto_set(means * sign, slack)
-        found[name] = ("arm", inside.mean(axis=0))
-        found[f"{name}_error"] = ("arm", _share_error(inside, chains))
+        shares[name] = ("arm", inside.mean(axis=0))
+        shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
     return xr.Dataset(
-        found,
+        shares,
         coords={"arm": list(trial.arms)},
         attrs={"eps1": epsilon, "draws": len(means), "assumptions": " ".join(trial.assumptions)},
     )
@@ -205,7 +209,7 @@ def plan(
     replications: int = 100,
     max_samples: int = REALISTIC,
     samples: Sequence[int] | None = None,
-    scale_quantile: float = 0.95,
+    scale_quantile: float = SCALE_QUANTILE,
     seed: int = 1,
     executor: Any = None,
     progress: bool = False,
@@ -246,7 +250,8 @@ def plan(
     import paretoid as pt
 
     trial = trial_of(fit)
-    goal_list = _goals(goals, trial, fold)
+    asked = _as_goals(goals)
+    goal_list = _with_margin(asked, trial, fold)
     delta = check_delta(delta)
     max_samples = check_count(max_samples, name="max_samples", why="it is the size of a trial.")
     check_count(draws, name="draws", why="assurance is an average over posterior draws.")
@@ -256,7 +261,7 @@ def plan(
             f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
             f"scale below the true one proves nothing. The default is 0.95."
         )
-    sizes = _sizes(samples, max_samples)
+    sizes = assurance_sizes(samples, max_samples)
     plug_in = plug_in_bandit(fit)
     bandits = posterior_bandits(fit, draws)
     K = plug_in.K
@@ -295,19 +300,19 @@ def plan(
     smoothed = (within.sum(axis=1) + 1) / (draws + 2)
     result["assurance_error"] = (("goal", "samples"), np.sqrt(smoothed * (1 - smoothed) / draws))
     result["samples_needed"] = (("goal", "assurance_level"), _needed(time, stopped))
-    result["censored"] = ("goal", 1 - stopped.mean(axis=1))
-    wrong = (stopped & ~runs.correct.values).sum(axis=1)
-    low, high = share_interval(wrong, draws)
-    result["error_rate"] = ("goal", wrong / draws)
-    result["error_lower"], result["error_upper"] = ("goal", low), ("goal", high)
-    result["allocation"] = runs.pulls.mean("draw")
-    result["returned"] = runs.answer.mean("draw")
+    told = [summary_of(runs.isel(goal=g)) for g in range(len(goal_list))]
+    result["censored"] = ("goal", [summary.late[0] for summary in told])
+    for at, name in enumerate(("error_rate", "error_lower", "error_upper")):
+        result[name] = ("goal", [summary.error[at] for summary in told])
+    result["allocation"] = (("goal", "arm"), np.array([summary.pulls for summary in told]))
+    returned = np.array([summary.returned for summary in told]) / draws
+    result["returned"] = (("goal", "arm"), returned)
 
     bound_radius, bound_words = _bound_radius(radius)
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
-        table = [[float(found[name]) for found in row] for row in bounds]
+        table = [[float(limits[name]) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
     T = Problem.of(plug_in).time
     result["characteristic_time"] = T.time
@@ -325,15 +330,21 @@ def plan(
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,
         "fold": 0.0 if fold is None else fold,
+        "scale_quantile": scale_quantile,
+        "asked": "; ".join(map(repr, asked)),  # with all digits, which `goal` has not
     }
     assert isinstance(result, xr.Dataset)
     return result
 
 
-def _goals(goals: Any, trial: TrialSummary, fold: float | None) -> list[Goal]:
-    goal_list: list[Any] = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
-    if not all(isinstance(goal, Goal) for goal in goal_list):
+def _as_goals(goals: Any) -> list[Any]:
+    listed = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
+    if not all(isinstance(goal, Goal) for goal in listed):
         raise ValueError(f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost.")
+    return listed
+
+
+def _with_margin(goal_list: list[Any], trial: TrialSummary, fold: float | None) -> list[Goal]:
     if fold is None:
         return goal_list
     margin = fold_margin(trial, fold)
@@ -349,7 +360,8 @@ def _goals(goals: Any, trial: TrialSummary, fold: float | None) -> list[Goal]:
     ]
 
 
-def _sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
+def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
+    """The sizes of a trial at which its assurance is stated: `samples`, or twenty by default."""
     if samples is None:
         return np.unique(np.linspace(0, max_samples, 21)[1:].astype(np.int64))
     sizes = np.array([check_count(n, name="samples", why="it is a trial's size.") for n in samples])
@@ -368,10 +380,8 @@ def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
 
 def _needed(time: Any, stopped: BoolArray) -> FloatArray:
     """(goal, level) the smallest N by which that share of draws has stopped; inf if none."""
-    ordered = np.sort(np.where(stopped, time, np.inf), axis=1)
-    draws = ordered.shape[1]
-    columns = [max(math.ceil(level * draws - 1e-9), 1) - 1 for level in ASSURANCES]
-    return np.asarray(ordered[:, columns])
+    times = np.where(stopped, time, np.inf)
+    return np.array([[quantile(goal, level) for level in ASSURANCES] for goal in times])
 
 
 def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
@@ -388,7 +398,7 @@ def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
     )
 
 
-def _in_words(radius: Radius, bandit: Bandit, quantile: float, delta: float) -> str:
+def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: float) -> str:
     if radius.guarantee != "proved":
         return f"{radius} is heuristic: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
@@ -397,7 +407,7 @@ def _in_words(radius: Radius, bandit: Bandit, quantile: float, delta: float) -> 
     if bandit.model != "gaussian":
         return f"{promise}, for any 0/1 outcomes."
     return (
-        f"{promise} if the true scales are at most those used, the {quantile:.0%} posterior "
+        f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
         f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
     )
 
@@ -430,7 +440,7 @@ def _ties(
         way_out = "a larger margin" if margin else "a margin (eps1 or fold)"
         fewer = " or a smaller k" if isinstance(goal, AtMost) else " or AtMost(k)"
         said.append(
-            f"{goal}: {len(left)} of {len(bandits)} draws are not settled by {max_samples:,} "
+            f"{goal}: {len(left)} of {len(bandits)} draws are censored at {max_samples:,} "
             f"samples; closest in {count} of them: {names[i]} and {names[j]}. "
             f"Consider {way_out}{fewer}."
         )

@@ -15,6 +15,7 @@ import numpy as np
 from paretoid.estimation.compat import group, import_pymc, quiet
 from paretoid.estimation.model import Cells, Prior, build_model, trial_of
 from paretoid.estimation.summary import TrialSummary
+from paretoid.intervals import t_quantile
 from paretoid.theory.checks import check_count
 
 if TYPE_CHECKING:
@@ -134,7 +135,6 @@ def posterior_check(fit: Any, *, seed: int = 1) -> xr.Dataset:
 def _check(trial: TrialSummary, drawn: xr.Dataset) -> xr.Dataset:
     """Replicated means and variances turned into replicated intervals, beside the published."""
     import xarray as xr
-    from scipy.stats import t
 
     cells = Cells(trial)
     K, D = trial.mean.shape
@@ -148,7 +148,7 @@ def _check(trial: TrialSummary, drawn: xr.Dataset) -> xr.Dataset:
         if len(cells.spread):
             n = trial.counts[:, m].ravel()[cells.spread]
             s2 = drawn["sample_variance"].values.reshape(S, -1)
-            half[:, cells.spread] = t.ppf((1 + trial.level) / 2, n - 1) * np.sqrt(s2 / n)
+            half[:, cells.spread] = t_quantile(n, trial.level) * np.sqrt(s2 / n)
         half = half.reshape(mean.shape)
         for side, value in enumerate((mean, mean - half, mean + half)):
             log = np.array([trial.scales[d] == "log-normal" for d in m])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.estimation.compat import add_groups, annotate, group, import_pymc, quiet, thin
+from paretoid.estimation.compat import add_groups, annotate, group, import_pymc, quiet_sampler, thin
 from paretoid.estimation.diagnostics import Diagnostics, diagnose
 from paretoid.estimation.model import Cells, Prior, build_model
 from paretoid.estimation.predictive import log_likelihood, replicate
@@ -228,13 +227,10 @@ def sample_once(
     """
     pm = import_pymc()
     draws = options["draws"] * every
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
     ours = options["nuts_sampler"] == "pymc"
     try:
         total = options["chains"] * (draws + tune)
-        with quiet(), model, _Bar(progress and ours, total) as advance:
+        with quiet_sampler(), model, _Bar(progress and ours, total) as advance:
             result = pm.sample(
                 **(options | {"draws": draws}), tune=tune, target_accept=target_accept,
                 progressbar=False, compute_convergence_checks=False,
@@ -245,8 +241,6 @@ def sample_once(
         return result, ""
     except pm.exceptions.SamplingError as error:
         return None, " ".join(str(error).split())[:200]
-    finally:
-        logger.setLevel(level)
 
 
 def _processors() -> int:

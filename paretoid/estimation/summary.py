@@ -7,13 +7,14 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from paretoid.tables import Table, is_missing, parse_number, read_table, refuse
+from paretoid.intervals import t_quantile
+from paretoid.tables import CsvTable, is_missing, read_table, refuse
+from paretoid.text import meant, plain
 from paretoid.theory.checks import BoolArray, FloatArray, check_choice, check_count
 
 SCALES = ("log-normal", "normal", "binary")
@@ -188,7 +189,7 @@ class TrialSummary:
 
     def to_json(self) -> str:
         """Everything as text, for the attributes of a netCDF file."""
-        return json.dumps({f.name: _plain(getattr(self, f.name)) for f in fields(self)})
+        return json.dumps({field.name: plain(getattr(self, field.name)) for field in fields(self)})
 
     @classmethod
     def from_json(cls, text: str) -> TrialSummary:
@@ -204,12 +205,6 @@ class TrialSummary:
         return f"TrialSummary({len(self.arms)} arms x {len(self.endpoints)} endpoints)"
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [[None if math.isnan(x) else float(x) for x in row] for row in value]
-    return dict(value) if isinstance(value, Mapping) else value
-
-
 def spread_of_interval(half_width: Any, n: Any, level: float = 0.95) -> FloatArray:
     r"""Sample standard deviation behind a t interval: s = sqrt(n) h / t_{n-1}.
 
@@ -218,15 +213,11 @@ def spread_of_interval(half_width: Any, n: Any, level: float = 0.95) -> FloatArr
     >>> round(float(spread_of_interval(12.706 / np.sqrt(2), 2)), 3)    # t_1(0.975) = 12.706
     1.0
     """
-    from scipy.stats import t
-
-    n = np.asarray(n, dtype=np.float64)
-    quantile = t.ppf((1 + level) / 2, np.where(n > 1, n - 1, np.nan))
-    return np.asarray(np.sqrt(n) * half_width / quantile)
+    return np.asarray(np.sqrt(np.asarray(n, dtype=np.float64)) * half_width / t_quantile(n, level))
 
 
 def summary_of(
-    tables: Sequence[Table],
+    tables: Sequence[CsvTable],
     name: str,
     *,
     arms: Sequence[str] | str | None = None,
@@ -272,7 +263,7 @@ def summary_of(
         if key in cells:
             problems.append(f"{where}: the same arm and endpoint as row {cells[key].row}")
             continue
-        cells[key] = _cell(row, number, where, table.delimiter, scale, level, problems, lopsided)
+        cells[key] = _cell(row, number, where, table, scale, level, problems, lopsided)
     arm_names, endpoint_names = tuple(order), tuple(chosen.values())
     problems += [
         f"arm {arm}: no row for endpoint {endpoint}"
@@ -314,7 +305,7 @@ def summary_of(
         tuple(grid[0][d].scale for d in range(len(endpoint_names))),
         **taken,
         level=level,
-        minimize=tuple(_match(each, endpoint_names, "minimize") for each in less),
+        minimize=tuple(_match(endpoint, endpoint_names, "minimize") for endpoint in less),
         assumed_n=assumed_n,
         assumed_variance=_check_variance(assumed_variance or {}, endpoint_names),
         sources=tuple(dict.fromkeys(c.source for row in grid for c in row if c.source)),
@@ -341,21 +332,21 @@ def _cell(
     row: Mapping[str, str],
     number: int,
     where: str,
-    delimiter: str,
+    table: CsvTable,
     scale: str | None,
     level: float,
     problems: list[str],
     lopsided: list[str],
 ) -> _Cell:
     cell = _Cell(number, row.get("unit", ""), row.get("source", ""))
-    found: dict[str, tuple[float, float]] = {}
+    printed: dict[str, tuple[float, float]] = {}
     before = len(problems)
     for column in _NUMBERS:
         text = row.get(column, "")
         if is_missing(text):
             continue
         try:
-            found[column] = parse_number(text, delimiter)
+            printed[column] = table.number(text)
         except ValueError as error:
             problems.append(f"{where}: {column} {error}")
     cell.scale = scale or row.get("scale", "").lower().replace("lognormal", "log-normal")
@@ -366,7 +357,7 @@ def _cell(
         problems.append(f"{where}: scale {cell.scale!r} is none of {', '.join(SCALES)}")
     if len(problems) > before:
         return cell
-    value = {column: pair[0] for column, pair in found.items()}
+    value = {column: pair[0] for column, pair in printed.items()}
     if "n" in value:
         least = 1 if cell.scale == "binary" else 2
         if value["n"] < least or value["n"] != int(value["n"]):
@@ -379,7 +370,7 @@ def _cell(
     if cell.scale == "binary":
         _read_binary(cell, value, where, problems)
     else:
-        _read_measured(cell, found, level, where, problems, lopsided)
+        _read_measured(cell, printed, level, where, problems, lopsided)
     return cell
 
 
@@ -397,7 +388,7 @@ def _read_binary(cell: _Cell, value: Mapping[str, float], where: str, problems: 
 
 def _read_measured(
     cell: _Cell,
-    found: Mapping[str, tuple[float, float]],
+    printed: Mapping[str, tuple[float, float]],
     level: float,
     where: str,
     problems: list[str],
@@ -405,10 +396,10 @@ def _read_measured(
 ) -> None:
     log = cell.scale == "log-normal"
     column = "geometric_mean" if log else "mean"
-    if column not in found:
+    if column not in printed:
         problems.append(f"{where}: a {cell.scale} endpoint needs {column}")
         return
-    value = {name: pair[0] for name, pair in found.items()}
+    value = {name: pair[0] for name, pair in printed.items()}
     mean = cell.reported = value[column]
     if log and mean <= 0:
         problems.append(
@@ -446,7 +437,7 @@ def _read_measured(
             (math.log(mean / low), math.log(high / mean)) if log else (mean - low, high - mean)
         )
         rounding = sum(
-            times * found[name][1] / (value[name] if log else 1.0)
+            times * printed[name][1] / (value[name] if log else 1.0)
             for name, times in (("ci_lower", 1), (column, 2), ("ci_upper", 1))
         )
         if abs(above - below) > _LOPSIDED * (above + below) / 2 + rounding:
@@ -459,14 +450,12 @@ def _read_measured(
         cell.sd = value["se"] * math.sqrt(cell.n)
 
 
-def _arm_columns(tables: Sequence[Table], arms: Any, name: str) -> tuple[str, ...]:
+def _arm_columns(tables: Sequence[CsvTable], arms: Any, name: str) -> tuple[str, ...]:
     columns = tables[0].columns
     missing = [c for c in ("endpoint",) if c not in columns]
     if arms is None:
-        chosen = next(
-            (tuple(c for c in each if c in columns) for each in _ARM_COLUMNS if each[0] in columns),
-            (),
-        )
+        there = (names for names in _ARM_COLUMNS if names[0] in columns)
+        chosen = tuple(name for name in next(there, ()) if name in columns)
         if not chosen:
             missing.append("arm (or name the columns of the arms with arms=)")
     else:
@@ -491,15 +480,15 @@ def _arm_name(row: Mapping[str, str], columns: Sequence[str]) -> str:
 def _choose(endpoints: Any, names: Sequence[str], name: str) -> dict[str, str]:
     """File name -> name to use, in the order asked for."""
     if endpoints is None:
-        return {each: each for each in names}
+        return {asked: asked for asked in names}
     if isinstance(endpoints, str):
         endpoints = [endpoints]
     chosen: dict[str, str] = {}
-    for each in endpoints:
-        full = _match(each, names, "endpoints")
+    for asked in endpoints:
+        full = _match(asked, names, "endpoints")
         if full in chosen:
             raise ValueError(f"endpoints names {full!r} twice; each is one objective.")
-        chosen[full] = endpoints[each] if isinstance(endpoints, Mapping) else full
+        chosen[full] = endpoints[asked] if isinstance(endpoints, Mapping) else full
     if not chosen:
         raise ValueError(f"endpoints is empty; {name} has: {', '.join(names)}.")
     return chosen
@@ -512,10 +501,10 @@ def _match(asked: str, names: Sequence[str], what: str) -> str:
     holding = [name for name in names if asked.lower() in name.lower()]
     if asked and len(holding) == 1:
         return holding[0]
-    near = holding or get_close_matches(asked, names, n=1, cutoff=0.3)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    why = "is part of several names" if asked and holding else "is no endpoint"
-    raise ValueError(f"{what}={asked!r} {why}.{hint} There are: {', '.join(names)}.")
+    why = f"is no endpoint{meant(asked, names)}"
+    if asked and holding:
+        why = f"is part of several names, {' and '.join(map(repr, holding))}; which one is it?"
+    raise ValueError(f"{what}={asked!r} {why} There are: {', '.join(names)}.")
 
 
 def _check_assumed_n(n: Any) -> int:

@@ -40,7 +40,7 @@ def draw_order(size: int) -> list[int]:
 
 
 class Key:
-    """Which mask is which arm.
+    """The key of a blinded trial: it says which arm is behind which mask.
 
     >>> Key({"A": "placebo"}).arm("A")
     'placebo'

@@ -1,88 +1,111 @@
 """Which arms next, one or a batch, and how many samples more to expect.
 
-The batch rule: the rounds of a batch (`paretoid.explorer.policy`) are chosen one after another,
-each by the trial's rule on the same means and variances, with every allocation whose outcome is
-still awaited, those of the batch included, counted as if it had been observed. Its arm's intervals
-shrink, so APE's b_t and c_t, or the pair of another rule, move on and the batch spreads over the
-arms that are in question. With nothing awaited and n = 1 this is the rule itself. Of two arms the
-one with fewer outcomes, those awaited included, is proposed, unless the rule samples both.
+A *round* is what a rule samples between two tests: one arm (`APE`, `UGapEc`), two (`pull="both"`,
+`LUCB`), all of them (`RoundRobin`), all that are still active (`UniformElimination`). Asked one at
+a time and told at once, a trial goes through the rounds of the engine and is tested where it is.
+Rounds of several arms go on from batch to batch, and a batch may hold many.
+
+The batch rule: the rounds of a batch are chosen one after another, each by the trial's rule on the
+same means and variances, with every allocation whose outcome is still awaited, those of the batch
+included, counted as if it had been observed. Its arm's intervals shrink, so APE's b_t and c_t, or
+the pair of another rule, move on and the batch spreads over the arms that are in question. With
+nothing awaited and n = 1 this is the rule itself.
 
 A batch is handed out in an order shuffled by the seed, so that consecutive patients do not follow
-the order of the arms; a single proposal involves no chance.
+the order of the arms; a single proposal involves no chance but the rule's own.
 """
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from paretoid.explorer.inference import Data, Picture
-from paretoid.explorer.policy import Policy, Standing
+from paretoid.explorer.design import Design
+from paretoid.loop import chosen, judged
+from paretoid.registry import is_ours
 from paretoid.theory.checks import FloatArray
+from paretoid.view import Lens, Samples, Standing, View
 
 #: `expected_samples` takes steps of this fraction of an arm's count, and this many at most
 _STEP, _STEPS = 0.05, 20_000
 
 
-class Batch(NamedTuple):
-    """arms in order; rest: what is left of the round begun; ended: was a round completed?"""
+@dataclass(frozen=True)
+class Moment:
+    """What a choice rests on.
 
-    arms: list[int]
-    rest: list[int]
-    ended: bool
+    design, lens   of the trial
+    samples        outcomes so far
+    unit           (D,) what objectives are divided by; None while some interval is infinite
+    awaited        (K, D) counts once everything awaited has arrived
+    standing       what the rule has concluded for good
+    memory         the rule's own
+    rng            the rule's random numbers
+    """
+
+    design: Design
+    lens: Lens
+    samples: Samples
+    unit: FloatArray | None
+    awaited: FloatArray
+    standing: Standing
+    memory: dict[str, Any]
+    rng: np.random.Generator
+
+    def view(self, counts: FloatArray, standing: Standing, memory: dict[str, Any]) -> View:
+        """The view with the same means and variances and other counts."""
+        before = self.samples.counts
+        growth = np.where(before > 1, (counts - 1) / np.maximum(before - 1, 1), 1.0)
+        samples = Samples(counts, self.samples.means, self.samples.ss * growth)
+        time = int(counts.sum(axis=0).max())
+        return self.lens.view(samples, time, self.unit, standing, memory)
 
 
-def as_if_observed(data: Data, counts: FloatArray) -> Data:
-    """The same means and variances with other counts."""
-    growth = (counts - 1) / np.maximum(data.counts - 1, 1)
-    return Data(counts, data.means, data.ss * np.where(data.counts > 1, growth, 1.0))
+@dataclass
+class Batch:
+    """The arms of a batch.
+
+    arms     in order
+    rest     what is left of the round begun
+    ended    True: a round was completed in it
+    memory   the rule's own, afterwards
+    """
+
+    arms: list[int] = field(default_factory=list)
+    rest: list[int] = field(default_factory=list)
+    ended: bool = False
+    memory: dict[str, Any] = field(default_factory=dict)
 
 
-def choose(
-    policy: Policy,
-    data: Data,
-    divisor: FloatArray | None,
-    awaited: FloatArray,
-    standing: Standing,
-    queue: list[int],
-    n: int,
-    seen: Picture | None = None,
-) -> Batch:
+def choose(moment: Moment, queue: list[int], n: int, seen: View | None = None) -> Batch:
     """The next n arms.
 
-    divisor   None until intervals are finite
-    awaited   (K, D) counts once everything awaited has arrived
-    queue     what is left of the round begun
-    seen      the picture of `data` itself, if at hand
+    queue   what is left of the round begun
+    seen    the view of the samples themselves, if at hand
     """
-    counts, rest = awaited.copy(), list(queue)
-    arms: list[int] = []
-    ended = False
-    while len(arms) < n:
-        if not rest:
-            view = None
-            if divisor is not None:
-                view = seen
-                if view is None or (counts != data.counts).any():
-                    view = policy.inference.picture(as_if_observed(data, counts), divisor)
-            rest = policy.round(view, counts, standing)
-        arm = rest.pop(0)
-        arms.append(arm)
+    rule, counts = moment.design.rule, moment.awaited.copy()
+    batch = Batch(rest=list(queue), memory=copy.deepcopy(moment.memory))
+    while len(batch.arms) < n:
+        if not batch.rest:
+            if moment.unit is None:
+                batch.rest = rule.opening(counts, moment.standing)
+            else:
+                view = seen if is_ours(rule) else None  # others' may write into its memory
+                if view is None or (counts != moment.samples.counts).any():
+                    view = moment.view(counts, moment.standing, batch.memory)
+                batch.rest = chosen(rule, view, moment.rng)
+        arm = batch.rest.pop(0)
+        batch.arms.append(arm)
         counts[arm] += 1
-        ended = ended or not rest
-    return Batch(arms, rest, ended)
+        batch.ended = batch.ended or not batch.rest
+    return batch
 
 
-def expected_samples(
-    policy: Policy,
-    data: Data,
-    divisor: FloatArray | None,
-    awaited: FloatArray,
-    standing: Standing,
-    goals: list[int],
-) -> dict[int, float]:
+def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
     """An estimate, for each goal (by position), of the allocations still to be made.
 
     What the rule would need if the estimated means and variances were the truth and every further
@@ -90,20 +113,22 @@ def expected_samples(
     are too rough for that. inf where the estimated means cannot be told apart; NaN while there
     are no intervals.
     """
-    if divisor is None:
+    if moment.unit is None:
         return dict.fromkeys(goals, math.nan)
-    left, found = list(goals), dict.fromkeys(goals, math.inf)
-    counts, total = awaited.copy(), 0
+    design, standing = moment.design, moment.standing
+    rule, memory = design.rule, copy.deepcopy(moment.memory)
+    left, needed = list(goals), dict.fromkeys(goals, math.inf)
+    counts, total = moment.awaited.copy(), 0
     for _ in range(_STEPS):
-        view = policy.inference.picture(as_if_observed(data, counts), divisor)
-        test = policy.conclude(view, divisor, standing, left)
-        standing = standing.after(test)
-        found |= dict.fromkeys(test.answers, float(total))
-        left = [g for g in left if g not in test.answers]
+        view = moment.view(counts, standing, memory)
+        answered = [g for g in left if judged(rule, view, design.goals[g]) is not None]
+        needed |= dict.fromkeys(answered, float(total))
+        left = [g for g in left if g not in answered]
         if not left or total > 10**9:
             break
-        for arm in policy.round(view, counts, standing):
+        standing = standing.after(*rule.settle(view))
+        for arm in chosen(rule, view.with_standing(standing), moment.rng):
             step = max(1, int(_STEP * counts[arm].min()))
             counts[arm] += step
             total += step
-    return found
+    return needed

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from paretoid.bandits import GaussianBandit
+from paretoid.bandits import Bandit, GaussianBandit
+from paretoid.engine.build import check_radius
 from paretoid.goals import Cover, Goal, ParetoSet
-from paretoid.registry import ARM_RADII, GOALS, PAIR_RADII, RADII, RULES
+from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.setting import as_goals
+from paretoid.text import meant
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
-from paretoid.theory.radii import Mixture, Radius, UnknownScale
+from paretoid.theory.member import weakest
+from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
 
 #: of a file of allocations, before those of the objectives
 COLUMNS = ("id", "arm", "how")
@@ -33,7 +34,7 @@ class Design:
 
     >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
     >>> design.radius
-    UnknownScale(rho=30.0, w=0.1, a=3.0, union='claims')
+    UnknownScale(rho=30.0, w=0.1, a=3.0, union='claims', sides='one')
     >>> design.same_as(Design.from_dict(design.to_dict()))
     True
     >>> design.same_as(Design(["A", "B"], ["response", "harm"], delta=0.1))
@@ -84,43 +85,58 @@ class Design:
         self.delta = check_delta(delta)
         self.outcomes = outcomes
         self.rule = APE() if rule is None else rule
-        if type(self.rule) not in RULES.values():
+        if not isinstance(self.rule, Rule):
             raise ValueError(
-                f"rule={rule!r} must be one of {', '.join(RULES)}. Allocations of another rule "
-                f"can be told with unplanned=True: under APE() the guarantee holds for any rule."
+                f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
+                f"your own subclass of Rule."
             )
-        self.radius = _as_radius(radius, self.given_scale, outcomes, self.rule)
+        self.radius = _as_radius(radius, self.bandit, self.given_scale, outcomes, self.rule)
         self.goals = as_goals(ParetoSet() if goal is None else goal, self.bandit)
         self.rule.check(self.bandit, self.goals, self.radius)
-        if len({tuple(as_epsilon(each.eps1, D)) for each in self.goals}) > 1:
+        if len({tuple(as_epsilon(goal.eps1, D)) for goal in self.goals}) > 1:
             raise ValueError(
                 f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "
                 f"sampling: one trial can follow only one. Give them a common eps1."
             )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
+        self.guarantee = weakest([self.rule, self.radius, *self.goals])
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
+        return self._written(to_dict)
+
+    def described(self) -> dict[str, Any]:
+        """As `to_dict`, with the text of members that no file could name.
+
+        >>> Design(["A", "B"], ["x"]).described()["goals"]
+        [{'kind': 'ParetoSet', 'eps1': 0.0}]
+        """
+        return self._written(lambda member: to_dict(member) if is_ours(member) else repr(member))
+
+    def _written(self, write: Callable[[Any], Any]) -> dict[str, Any]:
         return {
             "arms": list(self.arms),
             "objectives": list(self.objectives),
             "minimize": list(self.minimize),
-            "goals": [_named(goal) for goal in self.goals],
+            "goals": [write(goal) for goal in self.goals],
             "delta": self.delta,
             "outcomes": self.outcomes,
             "scale": None if self.scale is None else self.scale.tolist(),
-            "radius": _named(self.radius),
-            "rule": _named(self.rule),
+            "radius": write(self.radius),
+            "rule": write(self.rule),
             "seed": self.seed,
         }
 
     def same_as(self, other: Design) -> bool:
         """Do both say the same, as written in a ledger?"""
-        return json.dumps(self.to_dict()) == json.dumps(other.to_dict())
+        return json.dumps(self.described()) == json.dumps(other.described())
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Design:
-        """A design from plain data; unknown keys are refused, with a guess at what was meant."""
+    def from_dict(cls, data: Mapping[str, Any], *, stored: bool = False) -> Design:
+        """A design from plain data; unknown keys are refused, with a guess at what was meant.
+
+        `stored`: from a ledger, which may be older than an argument of a radius.
+        """
         _check_keys(data, _KEYS, "the design")
         for key in ("arms", "objectives"):
             if key not in data:
@@ -134,13 +150,13 @@ class Design:
         return cls(
             data["arms"],
             data["objectives"],
-            [_made(each, GOALS, "a goal") for each in goals] or None,
+            [from_dict(goal, "goal") for goal in goals] or None,
             data.get("delta", 0.1),
             scale=data.get("scale"),
-            radius=_made(data["radius"], RADII, "the radius") if "radius" in data else None,
+            radius=from_dict(data["radius"], "radius", stored=stored) if "radius" in data else None,
             minimize=data.get("minimize", ()),
             outcomes=data.get("outcomes", "gaussian"),
-            rule=_made(rule, RULES, "the rule"),
+            rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
         )
 
@@ -161,25 +177,32 @@ class Design:
             for goal in self.goals
             if isinstance(goal, Cover)
         }
-        scalars = {each for each in vectors if len(set(each)) == 1}
-        counted = len(vectors - scalars) + any(max(each) > 0 for each in scalars)
+        scalars = {eps2 for eps2 in vectors if len(set(eps2)) == 1}
+        counted = len(vectors - scalars) + any(max(eps2) > 0 for eps2 in scalars)
         return min(max(counted, 1), self.D)
 
     def level(self) -> float:
         """The delta at which upper bounds are taken: shared out where goals need different ones."""
-        few = self.K <= 3 and self.D <= 2  # there the pairs are counted, which serves every goal
-        claims = getattr(self.radius, "union", "pairs") == "claims" and not few
+        radius = self.radius
+        if isinstance(radius, MixtureRadius):  # counted pairs serve every goal
+            claims = radius.union == "claims"
+            claims = claims and not radius.counts_pairs(self.K, self.D, self.delta)
+        else:
+            few = self.K <= 3 and self.D <= 2
+            claims = getattr(radius, "union", "pairs") == "claims" and not few
         return self.delta / self.families() if claims else self.delta
 
 
-def _as_radius(radius: Radius | None, scaled: bool, outcomes: str, rule: Rule) -> Radius:
+def _as_radius(
+    radius: Radius | None, bandit: Bandit, scaled: bool, outcomes: str, rule: Rule
+) -> Radius:
     """`radius`, or the proved default, if its theorem covers these outcomes."""
     if outcomes != "gaussian" and (not scaled or isinstance(radius, UnknownScale)):
         raise ValueError(
             f"{outcomes} outcomes need a scale: UnknownScale, which learns it, is proved for "
             f"Gaussian outcomes only. An outcome between low and high is sub-Gaussian with scale "
             f"(high - low)/2, so pass scale=0.5 for 0 or 1, and radius=Mixture() (the default "
-            f"with a scale), KaufmannKoolen() or SingleArm()."
+            f"with a scale), KaufmannKoolen() or LUCB1Like()."
         )
     single = isinstance(rule, BestArmRule)
     if single and not scaled:
@@ -191,13 +214,7 @@ def _as_radius(radius: Radius | None, scaled: bool, outcomes: str, rule: Rule) -
         if isinstance(rule, BestArmRule):
             return rule.default_radius
         return Mixture() if scaled else UnknownScale()
-    if single and type(radius) in ARM_RADII.values():
-        return radius
-    if type(radius) not in PAIR_RADII.values():
-        raise ValueError(
-            f"radius={radius!r} must be one of {', '.join(PAIR_RADII)}: these bound differences of "
-            f"arms. Leave it out for the proved default."
-        )
+    check_radius(radius, bandit, rule)
     if radius.needs_scale and not scaled:
         raise ValueError(
             f"radius={radius!r} needs the scale of each objective, fixed before the data, and "
@@ -215,31 +232,12 @@ def _are_names(value: Any) -> bool:
     listed = isinstance(value, Iterable) and hasattr(value, "__len__")
     if not listed or isinstance(value, (str, Mapping)):
         return False
-    return all(isinstance(each, str) and each.strip() for each in value)
-
-
-def _named(thing: Any) -> dict[str, Any]:
-    return {"kind": type(thing).__name__, **asdict(thing)}
-
-
-def _made(table: Any, kinds: Mapping[str, type[Any]], what: str) -> Any:
-    """An object from a table with its `kind` and arguments."""
-    if not isinstance(table, Mapping) or "kind" not in table:
-        raise ValueError(f"{what} must be a table with a kind, one of {', '.join(kinds)}.")
-    check_choice(table["kind"], tuple(kinds), name="kind", why=f"it is {what}.")
-    made = kinds[table["kind"]]
-    fields = tuple(getattr(made, "__dataclass_fields__", {}))
-    _check_keys(table, ("kind", *fields), f"{what}, {table['kind']}")
-    arguments = {key: table[key] for key in table if key != "kind"}
-    missing = [key for key in ("k",) if key in fields and key not in arguments]
-    if missing:
-        raise ValueError(f"{what}, {table['kind']}, needs k, the number of arms asked for.")
-    return made(**arguments)
+    return all(isinstance(name, str) and name.strip() for name in value)
 
 
 def _check_keys(table: Mapping[str, Any], allowed: Sequence[str], what: str) -> None:
     for key in table:
         if key not in allowed:
-            near = get_close_matches(key, allowed, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise ValueError(f"{what} knows no {key!r}{hint} It takes {', '.join(allowed)}.")
+            raise ValueError(
+                f"{what} knows no {key!r}{meant(key, allowed)} It takes {', '.join(allowed)}."
+            )

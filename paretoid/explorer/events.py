@@ -149,14 +149,14 @@ class MemoryLedger:
         return Event(seq + 1, time, author, kind, json.loads(row[4]), row[5])
 
     def snapshot(self) -> tuple[int, str, bytes] | None:
-        """A log in memory keeps no snapshot."""
+        """Returns None: a log in memory keeps no snapshot."""
         return None
 
     def keep_snapshot(self, seq: int, head: str, state: bytes) -> None:
-        """A log in memory keeps no snapshot."""
+        """Does nothing: a log in memory keeps no snapshot."""
 
     def check_storage(self) -> None:
-        """Nothing to check beyond the chain."""
+        """Does nothing: a log in memory has no file that could be damaged."""
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing: a log in memory holds no file open."""

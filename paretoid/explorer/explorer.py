@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -11,10 +12,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from paretoid.explorer.choice import choose, expected_samples
+from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.outcomes import as_outcome, subject
 from paretoid.explorer.session import Session
+from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
 from paretoid.rules import Rule
@@ -134,10 +136,7 @@ class Explorer(Session):
                     "every goal has its answer, so no further subject needs to be placed. To go "
                     "on for other reasons, tell outcomes with unplanned=True."
                 )
-            batch = choose(
-                self._policy, state.data(), self._decided_divisor(state), state.awaited(),
-                state.standing, state.queue, size, self._picture(state),
-            )  # fmt: skip
+            batch = choose(self._moment(state), state.queue, size, self._view(state))
             names = [design.arms[arm] for arm in batch.arms]
             if size > 1:
                 order = np.random.default_rng([design.seed, state.seq]).permutation(size)
@@ -145,6 +144,8 @@ class Explorer(Session):
             first = len(state.arms) + 1
             rest = [design.arms[arm] for arm in batch.rest]
             body = {"first": first, "arms": names, "rest": rest, "ended": batch.ended}
+            if batch.memory:
+                body["memory"] = _plain_memory(design.rule, batch.memory)
             self._record("asked", body)
         made = [Allocation(first + at, name) for at, name in enumerate(names)]
         return made[0] if n is None else made
@@ -281,8 +282,8 @@ class Explorer(Session):
     def answers(self) -> dict[str, tuple[str, ...] | None]:
         """Goal to arms; None until its stopping rule held. Once given, an answer stays."""
         state = self._fresh()
-        found = {g: answer.arms for g, answer in state.answers.items()}
-        return {str(goal): found.get(g) for g, goal in enumerate(state.design.goals)}
+        arms = {g: answer.arms for g, answer in state.answers.items()}
+        return {str(goal): arms.get(g) for g, goal in enumerate(state.design.goals)}
 
     @property
     def answer(self) -> tuple[str, ...] | None:
@@ -296,22 +297,19 @@ class Explorer(Session):
     def stopping_times(self) -> dict[str, int | None]:
         """Goal to the number of samples its answer rests on, None without answer."""
         state = self._fresh()
-        found = {g: answer.samples for g, answer in state.answers.items()}
-        return {str(goal): found.get(g) for g, goal in enumerate(state.design.goals)}
+        samples = {g: answer.samples for g, answer in state.answers.items()}
+        return {str(goal): samples.get(g) for g, goal in enumerate(state.design.goals)}
 
     def status(self) -> Status:
         """How the trial stands: what is certain, what waits, how many samples more to expect."""
         state = self._fresh()
-        design, view, data = state.design, self._picture(state), state.data()
-        lower, upper = bounds(design, view, self._divisor_of(state))
+        design, view, data = state.design, self._view(state), state.outcomes()
+        lower, upper = bounds(design, view)
         inside, by = verdicts(view, state.standing)
         undecided = [i for i in range(design.K) if i not in inside and i not in by]
         against = rivals(view, state.standing, undecided)
         open_goals = [g for g in range(len(design.goals)) if g not in state.answers]
-        more = expected_samples(
-            self._policy, data, self._decided_divisor(state), state.awaited(), state.standing,
-            open_goals,
-        )  # fmt: skip
+        more = expected_samples(self._moment(state), open_goals)
         return Status(
             arms=design.arms,
             objectives=design.objectives,
@@ -330,7 +328,7 @@ class Explorer(Session):
             held=held(state),
             expected={str(design.goals[g]): more.get(g, 0.0) for g in range(len(design.goals))},
             notes=notes(state),
-            guarantee=design.radius.guarantee,
+            guarantee=design.guarantee,
             head=state.hash,
         )
 
@@ -340,6 +338,14 @@ class Explorer(Session):
             f"Explorer(K={state.design.K}, D={state.design.D}, {len(state.arms)} allocations, "
             f"{len(state.answers)} of {len(state.design.goals)} goals answered)"
         )
+
+    def _moment(self, state: TrialState) -> Moment:
+        """What a choice of arms rests on; the rule's random numbers follow from seed and event."""
+        design = state.design
+        return Moment(
+            design, self._lens, state.outcomes(), self._decided_divisor(state), state.awaited(),
+            state.standing, state.memory, np.random.default_rng([design.seed, state.seq, 1]),
+        )  # fmt: skip
 
     def _subject(
         self, given: Allocation | int | str, arm: str | None = None
@@ -353,3 +359,15 @@ def _sentence(reason: Any, what: str) -> str:
     if not isinstance(reason, str) or not reason.strip():
         raise ValueError(f"reason={reason!r} must be a sentence: {what} is recorded with its why.")
     return reason.strip()
+
+
+def _plain_memory(rule: Rule, memory: dict[str, Any]) -> dict[str, Any]:
+    """What a rule remembers, as it stands in the ledger."""
+    try:
+        restored: dict[str, Any] = json.loads(json.dumps(memory, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{type(rule).__name__} keeps something in view.memory that a ledger cannot hold "
+            f"({error}). In a live trial it must be numbers, words, lists and tables."
+        ) from None
+    return restored

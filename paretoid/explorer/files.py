@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable
@@ -14,6 +13,7 @@ import numpy as np
 from paretoid.explorer.design import COLUMNS
 from paretoid.explorer.explorer import Allocation, Explorer
 from paretoid.explorer.outcomes import known
+from paretoid.tables import read_table, refuse, write_csv
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,36 +22,32 @@ if TYPE_CHECKING:
 def read_outcomes(path: str | os.PathLike[str], objectives: tuple[str, ...]) -> list[Any]:
     """Records for `Explorer.tell_many`: columns id, objectives, and perhaps arm (checked).
 
-    An empty cell has not arrived yet; the word missing says that it never will. Spaces around
-    cells are ignored. Cells are judged by `tell_many`, so that every bad row is listed.
+    Any CSV file that `paretoid.tables` reads. An empty cell has not arrived yet; the word missing
+    says that it never will. Whether a record fits the trial is for `tell_many` to judge.
     """
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            columns = [name.strip() for name in reader.fieldnames or []]
-            reader.fieldnames = columns
-            rows = list(reader)
-    except FileNotFoundError:
-        raise ValueError(f"there is no file {path}.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} cannot be read as CSV: {error}.") from None
-    unknown = [name for name in columns if name not in ("id", "arm", *objectives)]
-    if "id" not in columns or unknown or len(set(columns)) < len(columns):
-        raise ValueError(
-            f"{path} has the columns {', '.join(columns) or 'none'}; it needs id, may have arm, "
-            f"and takes each of {', '.join(objectives)} once."
-        )
-    return [_record(row, objectives) for row in rows]
-
-
-def _record(row: dict[Any, Any], objectives: tuple[str, ...]) -> tuple[Any, Any]:
-    """(allocation, outcome) of one row, for `tell_many` to judge."""
-    cells = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
-    id = cells["id"]
-    allocation = Allocation(id, cells["arm"]) if cells.get("arm") else id
-    if None in row:
-        return allocation, "has more cells than there are columns"
-    return allocation, {name: cells[name] for name in objectives if cells.get(name)}
+    takes = f"id, may have arm, and takes each of {', '.join(objectives)} once"
+    layout = f"a header that has {takes}, and a row for each allocation"
+    table = read_table(os.fspath(path), layout, exact=True)
+    if "id" not in table.columns or not set(table.columns) <= {"id", "arm", *objectives}:
+        raise ValueError(f"{path} has the columns {', '.join(table.columns)}; it needs {takes}.")
+    problems: list[str] = []
+    records = []
+    for number, row in table.rows:
+        allocation = Allocation(row["id"], row["arm"]) if row.get("arm") else row["id"]
+        told: dict[str, float | str] = {}
+        for objective in objectives:
+            cell = row.get(objective, "")
+            try:
+                if cell:
+                    told[objective] = cell if cell == "missing" else table.number(cell)[0]
+            except ValueError as error:
+                problems.append(
+                    f"row {number}, column {objective}: {error}. Leave the cell empty if the "
+                    f"outcome has not arrived yet, and write missing if it never will"
+                )
+        records.append((allocation, told))
+    refuse(str(path), problems)
+    return records
 
 
 def allocations(explorer: Explorer) -> list[dict[str, Any]]:
@@ -101,7 +97,7 @@ def as_dataset(explorer: Explorer) -> xr.Dataset:
         attrs={
             "design": json.dumps(design.to_dict()),
             "answers": json.dumps(explorer.answers),
-            "guarantee": design.radius.guarantee,
+            "guarantee": design.guarantee,
             "head": explorer.head,
             "paretoid": __version__,
         },
@@ -125,12 +121,7 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
     else:
         head = [*COLUMNS, *explorer.design.objectives]
         body = [list(row.values()) for row in allocations(explorer)]
-
-    def lines() -> None:
-        with target.open("x", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([head, *body])
-
-    _write(target, lines)
+    _write(target, lambda: write_csv(target, head, body, new=True))
     return len(body)
 
 

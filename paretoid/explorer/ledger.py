@@ -171,11 +171,11 @@ class Ledger:
         """
         check_head(head)
         self.check_storage()
-        last, found = GENESIS, head is None
+        last, seen = GENESIS, head is None
         for event in self.events():
             last = event.hash
-            found = found or last == head
-        if not found:
+            seen = seen or last == head
+        if not seen:
             raise LedgerError(
                 f"no event has the hash {head}: the log was cut before it or rewritten, or the "
                 f"hash belongs to another trial. Go back to a copy of the ledger."

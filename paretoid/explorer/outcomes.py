@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from paretoid.explorer.state import MISSING, WAITING, State, count_binary
+from paretoid.explorer.state import MISSING, WAITING, TrialState, count_binary
+from paretoid.text import meant
 
 #: under UnknownScale, this many outcomes of an objective that are all 0 or 1 are not Gaussian
 _BINARY = 10
@@ -18,7 +18,7 @@ _BINARY = 10
 Told = dict[str, float | str]
 
 
-def subject(state: State, id: Any, arm: str | None) -> tuple[int | str, int]:
+def subject(state: TrialState, id: Any, arm: str | None) -> tuple[int | str, int]:
     """(id, position) of an allocation; `arm`, if given, must be the one it was given."""
     if isinstance(id, np.integer):
         id = int(id)
@@ -45,7 +45,7 @@ def subject(state: State, id: Any, arm: str | None) -> tuple[int | str, int]:
 
 
 def as_outcome(
-    state: State,
+    state: TrialState,
     position: int | None,
     id: Any,
     outcome: Any,
@@ -107,7 +107,7 @@ def as_outcome(
     return told
 
 
-def _refuse_binary(state: State, position: int | None, told: Told, counts: list[int]) -> None:
+def _refuse_binary(state: TrialState, position: int | None, told: Told, counts: list[int]) -> None:
     """Move `counts` on by `told`; a tenth outcome of only 0 and 1 needs a scale.
 
     In a batch `counts` go on after the refusal, so that one row says it and not all that follow.
@@ -126,7 +126,7 @@ def _refuse_binary(state: State, position: int | None, told: Told, counts: list[
             )
 
 
-def known(state: State, d: int, position: int) -> float | str | None:
+def known(state: TrialState, d: int, position: int) -> float | str | None:
     """An outcome as the user would write it: a number, "missing", or None while it waits."""
     value = state.values[d][position]
     if math.isnan(value):
@@ -134,7 +134,7 @@ def known(state: State, d: int, position: int) -> float | str | None:
     return "missing" if math.isinf(value) else value
 
 
-def _as_number(state: State, d: int, id: Any, value: Any) -> float | str:
+def _as_number(state: TrialState, d: int, id: Any, value: Any) -> float | str:
     name = state.design.objectives[d]
     if isinstance(value, str) and value == "missing":
         return value
@@ -163,6 +163,5 @@ def _as_number(state: State, d: int, id: Any, value: Any) -> float | str:
 
 def _check_name(name: Any, names: tuple[str, ...], what: str) -> None:
     if name not in names:
-        near = get_close_matches(str(name), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = meant(str(name), names)
         raise ValueError(f"there is no {what} {name!r}{hint} There are: {', '.join(names)}.")

@@ -18,17 +18,18 @@ import numpy as np
 
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError, MemoryLedger, Row, check_head
-from paretoid.explorer.inference import Inference, Picture
-from paretoid.explorer.policy import policy_of
-from paretoid.explorer.state import State
+from paretoid.explorer.state import TrialState
+from paretoid.loop import judged
+from paretoid.rules import BestArmRule
 from paretoid.theory.checks import FloatArray
+from paretoid.view import Lens, View
 
 #: a snapshot is kept once this many events, and a sixteenth of the log, came after the last
 _SNAPSHOT = 5_000
 
 
 class Session:
-    """What an `Explorer` is behind its commands. State is always a replay of the log.
+    """What an `Explorer` is behind its commands. Its state is always a replay of the log.
 
     A trial in a file, from its design; two subjects placed, told in part, overridden, corrected:
 
@@ -101,12 +102,13 @@ class Session:
         return explorer
 
     def _begin(self, design: Design, path: Any, author: Any, clock: Any) -> None:
-        self._policy = policy_of(Inference(design))  # refuses misfits before there is a file
+        self._design, self._lens = design, lens_of(design)  # refuses misfits before there is a file
+        written = design.described() if path is None else design.to_dict()
         self._prepare(new_ledger(path), author, clock)
-        self._state: State | None = State(design)
+        self._state: TrialState | None = TrialState(design)
         try:
             with self._writing():
-                self._record("created", {"design": design.to_dict()})
+                self._record("created", {"design": written})
         except BaseException:
             self.close()
             raise
@@ -117,12 +119,12 @@ class Session:
         self._clock = clock or (lambda: datetime.now(UTC))
         self._snapshot_at = 0
         self._before: list[int] = []
-        self._view: tuple[str, Picture | None] = ("", None)
+        self._seen: tuple[str, View | None] = ("", None)
 
     @property
     def design(self) -> Design:
         """What was fixed at the start."""
-        return self._policy.design
+        return self._design
 
     @property
     def head(self) -> str:
@@ -136,9 +138,9 @@ class Session:
         rows: Iterator[Row] = self._ledger.rows()
         return rows
 
-    def replay(self) -> State:
+    def replay(self) -> TrialState:
         """The state that the whole log leads to, from the first event, without a snapshot."""
-        state = State(self.design)
+        state = TrialState(self.design)
         for event in self._ledger.events():
             state.apply(event)
         state.settle()
@@ -167,7 +169,7 @@ class Session:
         self._ledger.check_storage()
         kept = self._snapshot()
         state = self._fresh()  # what others write from now on is for the next time
-        replay, found = State(self.design), head is None
+        replay, found = TrialState(self.design), head is None
         for event in self._ledger.events():
             if event.seq > state.seq:
                 break
@@ -193,13 +195,17 @@ class Session:
             raise LedgerError("the ledger changed while it was open. Go back to a copy.")
         return replay.hash
 
-    def _check_decision(self, state: State, event: Any) -> None:
+    def _check_decision(self, state: TrialState, event: Any) -> None:
         """That a recorded scale, verdict or answer is what the outcomes so far give.
 
         Whether a test was due is not asked: one held at any time is as good.
         """
         expected = [body for kind, body in self._decisions(state) if kind == event.kind]
-        if event.body not in expected:
+        written = event.body
+        if event.kind == "stopped":  # earlier ledgers have other labels of the same goals
+            label = str(state.design.goals[state.goal_position(written["goal"])])
+            written = {**written, "goal": label}
+        if written not in expected:
             raise LedgerError(
                 f"event {event.seq} ({event.kind}) is not what the outcomes before it give. The "
                 f"log was changed, or written by other software."
@@ -255,76 +261,77 @@ class Session:
             for kind, body in self._conclusions(state):
                 self._record(kind, body)
 
-    def _decisions(self, state: State) -> list[tuple[str, dict[str, Any]]]:
+    def _decisions(self, state: TrialState) -> list[tuple[str, dict[str, Any]]]:
         """What the outcomes decide now that is not recorded yet: the scale first."""
         return self._scaling(state) or self._conclusions(state)
 
-    def _scaling(self, state: State) -> list[tuple[str, dict[str, Any]]]:
+    def _scaling(self, state: TrialState) -> list[tuple[str, dict[str, Any]]]:
         """The divisors of UnknownScale that can be fixed now."""
-        inference = self._policy.inference
-        if not inference.unknown or None not in state.divisor:
+        if not self._lens.unknown or None not in state.divisor:
             return []
-        pooled = inference.pooled(state.data()).tolist()
+        pooled = self._lens.pooled(state.outcomes()).tolist()
         fixed = zip(state.design.objectives, pooled, state.divisor, strict=True)
         named = {name: new for name, new, old in fixed if old is None and new == new}
         return [("scaled", {"divisor": named})] if named else []
 
-    def _conclusions(self, state: State) -> list[tuple[str, dict[str, Any]]]:
+    def _conclusions(self, state: TrialState) -> list[tuple[str, dict[str, Any]]]:
         """Answers and settled arms, by a test of the outcomes as they are."""
         design, names = state.design, state.design.arms
         goals = [g for g in range(len(design.goals)) if g not in state.answers]
         divisor = self._divisor_of(state)
         if divisor is None:
             return []
-        view = self._picture(state)
+        view = self._view(state)
         assert view is not None
-        found = self._policy.conclude(view, divisor, state.standing, goals)
         events: list[tuple[str, dict[str, Any]]] = []
-        for g, mask in found.answers.items():
-            arms = [names[i] for i in np.flatnonzero(mask)]
-            body = {"goal": str(design.goals[g]), "answer": arms, "samples": state.samples}
-            events.append(("stopped", body))
-        if found.accepted or found.dropped:  # last: the answers came from what was before
-            dropped = {names[i]: names[by] for i, by in found.dropped.items()}
-            accepted = [names[i] for i in found.accepted]
-            events.append(("settled", {"accepted": accepted, "dropped": dropped}))
+        for g in goals:
+            mask = judged(design.rule, view, design.goals[g])
+            if mask is not None:
+                arms = [names[i] for i in np.flatnonzero(mask)]
+                body = {"goal": str(design.goals[g]), "answer": arms, "samples": state.samples}
+                events.append(("stopped", body))
+        accepted, dropped = design.rule.settle(view)
+        if accepted or dropped:  # last: the answers came from what was before
+            shown = {names[i]: names[by] for i, by in dropped.items()}
+            body = {"accepted": [names[i] for i in accepted], "dropped": shown}
+            events.append(("settled", body))
         return events
 
-    def _divisor_of(self, state: State) -> FloatArray | None:
+    def _divisor_of(self, state: TrialState) -> FloatArray | None:
         """(D,) what objectives are divided by, 1 where not fixed yet; None without outcomes."""
         if not state.samples:
             return None
-        if not self._policy.inference.unknown:
-            return self._policy.inference.divisor
-        return np.array([1.0 if each is None else each for each in state.divisor])
+        if not self._lens.unknown:
+            return self._lens.unit
+        return np.array([1.0 if divisor is None else divisor for divisor in state.divisor])
 
-    def _decided_divisor(self, state: State) -> FloatArray | None:
-        """The same, None while some interval is infinite: APE begins afterwards."""
-        inference = self._policy.inference
-        fixed = not inference.unknown or None not in state.divisor
-        return self._divisor_of(state) if fixed and inference.ready(state.data()) else None
+    def _decided_divisor(self, state: TrialState) -> FloatArray | None:
+        """The same, None while some interval is infinite: the rule begins afterwards."""
+        fixed = not self._lens.unknown or None not in state.divisor
+        return self._divisor_of(state) if fixed and self._lens.ready(state.outcomes()) else None
 
-    def _picture(self, state: State) -> Picture | None:
-        """The picture of a state; the last one is remembered."""
-        if self._view[0] != state.hash:
-            divisor = self._divisor_of(state)
-            made = None
+    def _view(self, state: TrialState) -> View | None:
+        """The view of a state, None without outcomes; the last one is remembered."""
+        if self._seen[0] != state.hash:
+            divisor, view = self._divisor_of(state), None
             if divisor is not None:
-                made = self._policy.inference.picture(state.data(), divisor)
-            self._view = state.hash, made
-        return self._view[1]
+                view = self._lens.view(
+                    state.outcomes(), state.samples, divisor, state.standing, state.memory
+                )
+            self._seen = state.hash, view
+        return self._seen[1]
 
-    def _current(self) -> State:
+    def _current(self) -> TrialState:
         if self._state is None:
             self._load()
         assert self._state is not None
         return self._state
 
-    def _fresh(self) -> State:
+    def _fresh(self) -> TrialState:
         """The state with whatever other processes have written since."""
         return self._catch_up()
 
-    def _catch_up(self) -> State:
+    def _catch_up(self) -> TrialState:
         state = self._current()
         if self._ledger.hash_of(state.seq) != state.hash:
             raise LedgerError(
@@ -340,10 +347,10 @@ class Session:
         kept = self._snapshot()
         if kept is not None and not kept[2].design.same_as(self._first_design()):
             kept = None  # not of this trial, or changed: the log alone counts
-        state: State | None = None if kept is None else kept[2]
+        state: TrialState | None = None if kept is None else kept[2]
         for event in self._ledger.events(0 if state is None else state.seq):
             if state is None:
-                state = State(self._first_design())
+                state = TrialState(self._first_design())
             state.apply(event)
         if state is None:
             raise LedgerError(
@@ -352,7 +359,7 @@ class Session:
             )
         state.settle()
         self._snapshot_at = 0 if kept is None else kept[0]
-        self._policy = policy_of(Inference(state.design))
+        self._design, self._lens = state.design, lens_of(state.design)
         self._state = state
 
     def _first_design(self) -> Design:
@@ -360,12 +367,12 @@ class Session:
         first = next(self._ledger.events(), None)
         if first is None or first.kind != "created":
             raise LedgerError("the log does not begin with the creation of a trial.")
-        return Design.from_dict(first.body["design"])
+        return Design.from_dict(first.body["design"], stored=True)
 
-    def _snapshot(self) -> tuple[int, str, State] | None:
+    def _snapshot(self) -> tuple[int, str, TrialState] | None:
         """(seq, hash, state) of the last snapshot; None if there is none of this version."""
         kept = self._ledger.snapshot()
-        state = None if kept is None else State.from_bytes(kept[2])
+        state = None if kept is None else TrialState.from_bytes(kept[2])
         return None if kept is None or state is None else (kept[0], kept[1], state)
 
     def _keep_snapshot(self) -> None:
@@ -375,6 +382,17 @@ class Session:
         with contextlib.suppress(LedgerError):  # a full disk: the log is complete without it
             self._ledger.keep_snapshot(state.seq, state.hash, state.to_bytes())
         self._snapshot_at = state.seq
+
+
+def lens_of(design: Design) -> Lens:
+    """What turns the outcomes of a trial into views."""
+    single = None
+    if isinstance(design.rule, BestArmRule):
+        single = design.rule.levels(design.K, design.delta)
+    return Lens(
+        design.bandit, design.radius, design.delta, eps1=design.goals[0].eps1, levels=single,
+        drop=design.level(),
+    )  # fmt: skip
 
 
 def new_ledger(path: str | os.PathLike[str] | None) -> Any:

@@ -24,18 +24,19 @@ import numpy as np
 
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import Event, LedgerError
-from paretoid.explorer.inference import Data
-from paretoid.explorer.policy import Conclusions, Standing
+from paretoid.goals import Goal
 from paretoid.theory.checks import FloatArray
+from paretoid.theory.member import arguments
+from paretoid.view import Samples, Standing
 
 #: of snapshots; raised when they hold other things than before
-_FORMAT = 3
+_FORMAT = 4
 
 WAITING, MISSING = math.nan, math.inf  # in `values`: not arrived yet, and never to arrive
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GivenAnswer:
     """What a goal was answered with, and when.
 
     arms      names
@@ -61,7 +62,25 @@ def count_binary(count: int, old: float, new: float) -> int:
     return count - (old in (0.0, 1.0)) + (new in (0.0, 1.0))
 
 
-class State:
+def is_label(label: str, goal: Goal) -> bool:
+    """True: a ledger means `goal` by `label`; the first ones kept six digits of its numbers.
+
+    >>> from paretoid import ParetoSet
+    >>> goal = ParetoSet(eps1=1 / 3)
+    >>> is_label(str(goal), goal), is_label("ParetoSet(eps1=0.333333)", goal), is_label("x", goal)
+    (True, True, False)
+    """
+
+    def brief(value: Any) -> str:
+        if isinstance(value, tuple):
+            return "(" + ", ".join(map(brief, value)) + ")"
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    inside = ", ".join(f"{name}={brief(value)}" for name, value in arguments(goal).items())
+    return label in (str(goal), f"{type(goal).__name__}({inside})")
+
+
+class TrialState:
     """Allocations and outcomes as they stand after the events applied so far."""
 
     def __init__(self, design: Design) -> None:
@@ -76,9 +95,10 @@ class State:
         self.corrected: list[int] = []  # numbers of the events
         self.queue: list[int] = []  # what is left of the round begun
         self.ends: list[int] = []  # allocations made when rounds of several arms ended
-        self.standing = Standing(list(range(K)))
+        self.standing = Standing.begin(K)
+        self.memory: dict[str, Any] = {}  # the rule's own
         self.divisor: list[float | None] = [None] * D  # of UnknownScale, once fixed
-        self.answers: dict[int, Answer] = {}
+        self.answers: dict[int, GivenAnswer] = {}
         self.allocated = [0] * K
         self.lost = [[0] * K for _ in range(D)]
         self.only_binary = [0] * D  # as `count_binary` counts
@@ -111,7 +131,9 @@ class State:
     def _created(self, event: Event, body: dict[str, Any]) -> None:
         if event.seq != 1:
             raise ValueError("a trial begins once")
-        if not self.design.same_as(Design.from_dict(body["design"])):
+        written = body["design"]
+        same = written == json.loads(json.dumps(self.design.described()))
+        if not same and not self.design.same_as(Design.from_dict(written, stored=True)):
             raise ValueError("the design is not the one the trial was created with")
 
     def _allocate(self, arm: int) -> int:
@@ -130,6 +152,7 @@ class State:
             rest = [] if body["partner"] is None else [body["partner"]]
             body = {**body, "rest": rest, "ended": not rest or len(body["arms"]) > 1}
         self.queue = [self._arm[name] for name in body["rest"]]
+        self.memory = dict(body.get("memory", {}))
         if body["ended"]:
             self._end_round()
 
@@ -162,7 +185,7 @@ class State:
                 self.lost[d][self.arms[position]] -= 1
             self._put(d, position, value)
         self.corrected.append(event.seq)
-        self.standing = Standing(list(range(self.design.K)))  # it may have rested on the mistake
+        self.standing = Standing.begin(self.design.K)  # it may have rested on the mistake
         self._stale = True
 
     def _overridden(self, event: Event, body: dict[str, Any]) -> None:
@@ -186,22 +209,29 @@ class State:
 
     def _settled(self, event: Event, body: dict[str, Any]) -> None:
         dropped = {self._arm[name]: self._arm[by] for name, by in body["dropped"].items()}
-        found = Conclusions({}, [self._arm[name] for name in body["accepted"]], dropped)
-        if not {*found.accepted, *dropped} <= set(self.standing.active):
+        accepted = [self._arm[name] for name in body["accepted"]]
+        if not {*accepted, *dropped} <= set(self.standing.active):
             raise ValueError("an arm is settled already")
-        self.standing = self.standing.after(found)
+        self.standing = self.standing.after(accepted, dropped)
         begun, active = bool(self.queue), self.standing.active
         self.queue = [arm for arm in self.queue if arm in active]
         if begun and not self.queue:
             self._end_round()
 
     def _stopped(self, event: Event, body: dict[str, Any]) -> None:
-        goal = [str(each) for each in self.design.goals].index(body["goal"])
+        goal = self.goal_position(body["goal"])
         if goal in self.answers:
             raise ValueError(f"{body['goal']} has an answer already")
         for name in body["answer"]:
             self._arm[name]
-        self.answers[goal] = Answer(tuple(body["answer"]), int(body["samples"]), event.seq)
+        self.answers[goal] = GivenAnswer(tuple(body["answer"]), int(body["samples"]), event.seq)
+
+    def goal_position(self, label: str) -> int:
+        """The position of the goal that a ledger calls `label`."""
+        for position, goal in enumerate(self.design.goals):
+            if is_label(label, goal):
+                return position
+        raise ValueError(f"there is no goal {label!r}")
 
     def _put(self, d: int, position: int, value: float | str) -> None:
         number = MISSING if value == "missing" else float(value)
@@ -232,7 +262,7 @@ class State:
         later = len(self.ends) - bisect_right(self.ends, position)  # rounds ended since
         if later == 1 and not self.queue:
             self.ends.pop()
-        elif later and rule.both:
+        elif later and rule.whole_rounds:
             return
         self.queue.insert(0, arm)
 
@@ -272,12 +302,12 @@ class State:
             self._restart()
             self._advance()
 
-    def data(self) -> Data:
+    def outcomes(self) -> Samples:
         """Counts, oriented means (0 without outcomes) and squared deviations, (K, D) each."""
         self.settle()
         counts = np.array(self.counts, dtype=float).T
         sums = np.array(self.sums).T
-        return Data(counts, sums / np.maximum(counts, 1), np.array(self.ss).T)
+        return Samples(counts, sums / np.maximum(counts, 1), np.array(self.ss).T)
 
     def awaited(self) -> FloatArray:
         """(K, D) counts once everything that waits has arrived: allocations less missing ones."""
@@ -319,6 +349,7 @@ class State:
         self.settle()
         rest = {
             "format": _FORMAT, "design": self.design.to_dict(), "seq": self.seq, "hash": self.hash,
+            "memory": self.memory,
             "unplanned": [[p, label] for p, label in self.unplanned.items()],
             "replaced": [[p, new] for p, new in self.replaced.items()],
             "corrected": self.corrected, "divisor": self.divisor, "queue": self.queue,
@@ -336,7 +367,7 @@ class State:
         return file.getvalue()
 
     @classmethod
-    def from_bytes(cls, blob: bytes) -> State | None:
+    def from_bytes(cls, blob: bytes) -> TrialState | None:
         """The state of `to_bytes`; None if another version, or nobody of ours, wrote it."""
         line, _, columns = blob.partition(b"\n")
         try:
@@ -345,21 +376,23 @@ class State:
             return None
         if not isinstance(rest, dict) or rest.get("format") != _FORMAT:
             return None
-        state = cls(Design.from_dict(rest["design"]))
+        state = cls(Design.from_dict(rest["design"], stored=True))
         size = len(columns) // (1 + state.design.D)
         state.arms.frombytes(columns[:size])
         for at, column in enumerate(state.values, start=1):
             column.frombytes(columns[at * size : (at + 1) * size])
         for name in (
-            "seq", "hash", "corrected", "queue", "ends", "divisor", "allocated", "lost",
+            "seq", "hash", "memory", "corrected", "queue", "ends", "divisor", "allocated", "lost",
             "only_binary", "reach", "counts", "sums", "ss",
         ):  # fmt: skip
             setattr(state, name, rest[name])
         state.unplanned = dict(rest["unplanned"])
         state.labels = {label: p for p, label in rest["unplanned"] if label is not None}
         state.replaced = dict(rest["replaced"])
-        state.standing = Standing(rest["active"], rest["accepted"], dict(rest["dropped"]))
+        state.standing = Standing(
+            tuple(rest["active"]), tuple(rest["accepted"]), dict(rest["dropped"])
+        )
         state.answers = {
-            g: Answer(tuple(a["arms"]), a["samples"], a["event"]) for g, a in rest["answers"]
+            g: GivenAnswer(tuple(a["arms"]), a["samples"], a["event"]) for g, a in rest["answers"]
         }
         return state

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from paretoid import text
 from paretoid.explorer.design import Design
-from paretoid.explorer.inference import Picture
-from paretoid.explorer.policy import Standing
-from paretoid.explorer.state import State
+from paretoid.explorer.state import TrialState
 from paretoid.theory.checks import FloatArray, IntArray
+from paretoid.view import Standing, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,29 +91,11 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite and undefined numbers are None."""
-        return {
-            "arms": list(self.arms),
-            "objectives": list(self.objectives),
-            "allocations": self.allocations,
-            "samples": self.samples,
-            "answers": {g: None if a is None else list(a) for g, a in self.answers.items()},
-            "optimal": list(self.optimal),
-            "dominated": self.dominated,
-            "undecided": list(self.undecided),
-            "rivals": self.rivals,
-            "means": _plain(self.means),
-            "counts": self.counts.tolist(),
-            "lower": _plain(self.lower),
-            "upper": _plain(self.upper),
-            "waiting": [
-                {"id": w.id, "arm": w.arm, "objectives": list(w.objectives)} for w in self.waiting
-            ],
-            "held": {d: {"outcomes": n, "by": i} for d, (n, i) in self.held.items()},
-            "expected": {g: _plain(np.array(x)) for g, x in self.expected.items()},
-            "notes": list(self.notes),
-            "guarantee": self.guarantee,
-            "head": self.head,
-        }
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        data["waiting"] = [asdict(allocation) for allocation in self.waiting]
+        data["held"] = {name: {"outcomes": n, "by": id} for name, (n, id) in self.held.items()}
+        plain: dict[str, Any] = text.plain(data)
+        return plain
 
     def __str__(self) -> str:
         lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}", ""]
@@ -121,12 +104,17 @@ class Status:
                 lines.append(f"{goal}: {', '.join(answer)}")
                 continue
             more = self.expected[goal]
-            about = f"about {more:,.0f} more (an estimate)" if math.isfinite(more) else "unknown"
+            about = "unknown"
+            if math.isfinite(more):
+                about = f"about {text.count(more)} more (an estimate)"
             lines.append(f"{goal}: no answer yet; samples to go: {about}")
-        lines += ["", *_columns([["", "verdict", *self.objectives], *map(self._row, self.arms)])]
+        width = 2 + len(self.objectives)  # all columns stand to the left
+        heads = ["", "verdict", *self.objectives]
+        lines += ["", text.table(heads, [self._row(arm) for arm in self.arms], names=width)]
         if self.rivals:
             lines += ["", "undecided: the difference from the arm most in the way"]
-            lines += _columns([self._difference(*pair) for pair in self.rivals.items()])
+            rows = [self._difference(*pair) for pair in self.rivals.items()]
+            lines.append(text.table([""] * (width - 1), rows, names=width))
         if self.waiting:
             shown = ", ".join(f"{w.id} ({w.arm})" for w in self.waiting[:8])
             more_waiting = ", ..." if len(self.waiting) > 8 else ""
@@ -143,56 +131,37 @@ class Status:
         if arm in self.dominated:
             verdict = f"dominated by {self.dominated[arm]}"
         row = zip(self.means[i], self.counts[i], strict=True)
-        return [arm, verdict, *(f"{mean:.4g} (n={n})" if n else "-" for mean, n in row)]
+        return [arm, verdict, *(f"{text.measure(mean)} (n={n})" if n else "-" for mean, n in row)]
 
     def _difference(self, arm: str, rival: str) -> list[str]:
         i, j = self.arms.index(arm), self.arms.index(rival)
         row = zip(self.objectives, self.lower[i, j], self.upper[i, j], strict=True)
-        return [f"{arm} - {rival}", *(f"{name} {_interval(low, high)}" for name, low, high in row)]
+        digits = partial(text.measure, digits=3)
+        ends = [f"{name} {text.interval(low, high, digits)}" for name, low, high in row]
+        return [f"{arm} - {rival}", *ends]
 
 
-def _interval(low: float, high: float) -> str:
-    """In words; a dash where nothing is known yet."""
-    known = math.isfinite(low) or math.isfinite(high)
-    return f"{low:.3g} to {high:.3g}" if known else "-"
-
-
-def _columns(rows: list[list[str]]) -> list[str]:
-    """Lines with every column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-
-
-def _plain(values: FloatArray) -> Any:
-    """Nested lists with None for what JSON has no number for."""
-    if values.ndim == 0:
-        return float(values) if np.isfinite(values) else None
-    return [_plain(row) for row in values]
-
-
-def bounds(
-    design: Design, view: Picture | None, divisor: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
+def bounds(design: Design, view: View | None) -> tuple[FloatArray, FloatArray]:
     """(lower, upper), (K, K, D), in the user's direction and units."""
     K, D = design.K, design.D
-    if view is None or divisor is None:
+    if view is None:
         return np.full((K, K, D), -np.inf), np.full((K, K, D), np.inf)
-    low, high = (view.mean - view.keep) * divisor, (view.mean + view.drop) * divisor
+    low, high = view.lower, view.upper
     flip = design.sign < 0
     return np.where(flip, -high, low), np.where(flip, -low, high)
 
 
-def verdicts(view: Picture | None, standing: Standing) -> tuple[set[int], dict[int, int]]:
+def verdicts(view: View | None, standing: Standing) -> tuple[set[int], dict[int, int]]:
     """(arms certainly optimal, arms certainly dominated and by whom), now or settled before."""
     inside, by = set(standing.accepted), dict(standing.dropped)
     if view is not None:
-        inside |= set(np.flatnonzero(view.OPT).tolist())
+        inside |= set(np.flatnonzero(view.optimal).tolist())
         shown = view.M_upper.argmin(axis=1)
-        by = {int(i): int(shown[i]) for i in np.flatnonzero(view.g > 0)} | by
+        by = {int(i): int(shown[i]) for i in np.flatnonzero(view.dominated)} | by
     return inside, by
 
 
-def rivals(view: Picture | None, standing: Standing, undecided: Iterable[int]) -> dict[int, int]:
+def rivals(view: View | None, standing: Standing, undecided: Iterable[int]) -> dict[int, int]:
     """Undecided arm to the one, not dropped, whose lower bound keeps it out of OPT by most."""
     if view is None:
         return {}
@@ -201,7 +170,7 @@ def rivals(view: Picture | None, standing: Standing, undecided: Iterable[int]) -
     return {i: int(np.argmin(blocking[i])) for i in undecided}
 
 
-def waiting(state: State) -> tuple[Waiting, ...]:
+def waiting(state: TrialState) -> tuple[Waiting, ...]:
     """Allocations with outcomes still to come, oldest first."""
     missing: dict[int, list[str]] = {}
     for d, column in enumerate(state.values):
@@ -214,7 +183,7 @@ def waiting(state: State) -> tuple[Waiting, ...]:
     )
 
 
-def held(state: State) -> dict[str, tuple[int, int | str]]:
+def held(state: TrialState) -> dict[str, tuple[int, int | str]]:
     """Objective to outcomes beyond its beginning and the allocation that holds them up."""
     result = {}
     for d, column in enumerate(state.values):
@@ -225,9 +194,9 @@ def held(state: State) -> dict[str, tuple[int, int | str]]:
     return result
 
 
-def notes(state: State) -> tuple[str, ...]:
+def notes(state: TrialState) -> tuple[str, ...]:
     """What the investigator should know: constant outcomes, corrections after an answer."""
-    design, data = state.design, state.data()
+    design, data = state.design, state.outcomes()
     said = []
     if not design.given_scale:
         for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0)):

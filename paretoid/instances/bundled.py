@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable
-from difflib import get_close_matches
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.instances.files import SUFFIXES, read_instance
+from paretoid.tables import read_bundled
+from paretoid.text import meant
 
 #: pooled variances of the three log outcomes, unrounded [kone2023, appendix, pooled variances]
 _POOLED_VARIANCES = (0.70437039, 0.82845749, 1.53743137)
@@ -48,11 +47,9 @@ covboost-printed. Or give a file that ends in .csv or .toml.
         path = Path(name)
         if path.suffix.lower() in SUFFIXES or path.exists() or path.name != str(name):
             return read_instance(path, kind=kind, scale=scale, minimize=minimize)
-        near = get_close_matches(str(name), INSTANCES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(
-            f"no instance {str(name)!r}{hint} There are: {', '.join(INSTANCES)}. "
-            f"Or give a file that ends in .csv or .toml."
+            f"no instance {str(name)!r}{meant(str(name), INSTANCES)} There are: "
+            f"{', '.join(INSTANCES)}. Or give a file that ends in .csv or .toml."
         )
     if kind is not None or scale is not None or list(minimize):
         raise ValueError(
@@ -64,12 +61,12 @@ covboost-printed. Or give a file that ends in .csv or .toml.
 def _bundled(name: str) -> Bandit:
     printed = name == "covboost-printed"
     file = "covboost_printed.csv" if printed else "covboost_day28.csv"
-    text = (files("paretoid") / "data" / file).read_text(encoding="utf-8")
-    table: dict[str, list[float]] = {}
-    for row in csv.DictReader(text.splitlines()):
+    table = read_bundled(file)
+    means: dict[str, list[float]] = {}
+    for _, row in table.rows:
         arm = f"{row['prime']} + {row['booster']}" + (" half" if row["dose"] == "half" else "")
-        value = float(row["log_mean"]) if printed else math.log(float(row["geometric_mean"]))
-        table.setdefault(arm, []).append(value)
+        value, _ = table.number(row["log_mean" if printed else "geometric_mean"])
+        means.setdefault(arm, []).append(value if printed else math.log(value))
     scale = [math.sqrt(variance) for variance in _POOLED_VARIANCES]
-    arms = sorted(table, key=lambda arm: not arm.startswith("BNT"))  # the paper's order
-    return GaussianBandit([table[arm] for arm in arms], scale, arms=arms, objectives=_COVBOOST)
+    arms = sorted(means, key=lambda arm: not arm.startswith("BNT"))  # the paper's order
+    return GaussianBandit([means[arm] for arm in arms], scale, arms=arms, objectives=_COVBOOST)

@@ -19,16 +19,15 @@ A TOML file says all of it::
 
 from __future__ import annotations
 
-import csv
 import json
 import tomllib
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
-from paretoid.tables import parse_number, read_bytes, read_table, refuse
+from paretoid.tables import read_bytes, read_table, refuse, write_csv
+from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 
 KINDS = ("gaussian", "bernoulli")
@@ -70,9 +69,8 @@ def read_instance(
 
 
 def _from_csv(path: str | Path, kind: str, scale: Any, minimize: list[str]) -> Bandit:
-    table = read_table(path, _LAYOUT)
-    first, *columns = table.columns
-    objectives = list(table.header[1:])
+    table = read_table(path, _LAYOUT, exact=True)
+    first, *objectives = table.columns
     problems = [f"row 1: column {c + 2} has no name" for c, o in enumerate(objectives) if not o]
     arms, means = [], []
     for number, row in table.rows:
@@ -80,9 +78,9 @@ def _from_csv(path: str | Path, kind: str, scale: Any, minimize: list[str]) -> B
         if not row[first]:
             problems.append(f"row {number}: the arm has no name")
         values = []
-        for objective, column in zip(objectives, columns, strict=True):
+        for objective in objectives:
             try:
-                values.append(parse_number(row[column], table.delimiter)[0])
+                values.append(table.number(row[objective])[0])
             except ValueError as error:
                 problems.append(f"row {number}, column {objective}: {error}")
         means.append(values)
@@ -106,8 +104,7 @@ def _from_toml(path: str | Path) -> Bandit:
         raise ValueError(f"{path} is no TOML: {error}.") from None
     for key in data:
         if key not in _KEYS:
-            near = get_close_matches(key, _KEYS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
+            hint = meant(key, _KEYS)
             raise ValueError(
                 f"{path} has an unknown key {key!r}{hint} It takes {', '.join(_KEYS)}."
             )
@@ -136,7 +133,7 @@ def _bandit(data: dict[str, Any], name: str) -> Bandit:
         )
     for key in ("arms", "objectives", "minimize"):
         names = arguments.get(key, [])
-        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        if not isinstance(names, list) or not all(isinstance(entry, str) for entry in names):
             raise ValueError(f"{name}: {key} must be a list of names, and is {names!r}.")
     try:
         return BernoulliBandit(**arguments) if bernoulli else GaussianBandit(**arguments)
@@ -159,11 +156,8 @@ def write_instance(bandit: Bandit, path: str | Path) -> None:
         )
     file = Path(path)
     if file.suffix.lower() == ".csv":
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["arm", *bandit.objectives])
-            rows = zip(bandit.arms, bandit.means.tolist(), strict=True)
-            writer.writerows([arm, *map(repr, row)] for arm, row in rows)
+        rows = zip(bandit.arms, bandit.means.tolist(), strict=True)
+        write_csv(file, ["arm", *bandit.objectives], [[arm, *row] for arm, row in rows])
         return
     if file.suffix.lower() != ".toml":
         raise ValueError(f"{path} must end in .csv or .toml: that says how to write it.")

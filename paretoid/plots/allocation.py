@@ -8,6 +8,9 @@ import numpy as np
 
 from paretoid.plots import style
 from paretoid.plots.selection import Runs, read
+from paretoid.summaries import Summary
+from paretoid.text import counted, goal_label
+from paretoid.theory.checks import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,9 +22,9 @@ def pulls(runs: Any, *, ax: Axes | None = None) -> Axes:
     runs    a Dataset of `simulate` or of a campaign (one instance, radius and delta), or a `Run`
 
     A filled marker: the arm is in the answer of more than half of the runs that stopped. With one
-    goal the share of runs that returned the arm stands at the right, of those that stopped. Runs
-    that ran out of budget count with the samples they drew; the legend says how many there are.
-    The axis is logarithmic where the arms differ more than twentyfold.
+    goal the share of runs that returned the arm stands at the right, of those that stopped.
+    Censored runs, whose budget ran out, count with the samples they drew; the legend says how many
+    there are. The axis is logarithmic where the arms differ more than twentyfold.
 
     >>> import paretoid as pt
     >>> bandit = pt.BernoulliBandit([[0.9, 0.2], [0.1, 0.8], [0.05, 0.1]])
@@ -39,18 +42,17 @@ def pulls(runs: Any, *, ax: Axes | None = None) -> Axes:
     R = table.pulls.shape[1]
     for g, (color, marker, _) in enumerate(styles):
         y = rows + (0.0 if G == 1 else 0.25 - 0.5 * g / (G - 1))
-        drawn = table.pulls[g]
-        low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
-        middle = drawn.mean(axis=0)
-        inside = _returned(table, g) > 0.5
+        summary = table.summary(g)
+        low, high = np.quantile(table.pulls[g], [0.05, 0.95], axis=0)
+        inside = _returned(summary) > 0.5
         if R > 1:
             axes.hlines(y, low, high, color=color, lw=1.4, zorder=2)
         for filled in (True, False):
             these = inside == filled
             axes.plot(
-                middle[these], y[these], marker, ms=6, mec=color, mew=1.1, ls="none", zorder=3,
-                mfc=color if filled else "white",
-                label=_label(table, g) if filled == inside.any() else None,
+                summary.pulls[these], y[these], marker, ms=6, mec=color, mew=1.1, ls="none",
+                zorder=3, mfc=color if filled else "white",
+                label=_label(table.goals[g], summary) if filled == inside.any() else None,
             )  # fmt: skip
     _scale(axes, table)
     axes.set_yticks(rows, style.row_names(table.arms))
@@ -66,18 +68,18 @@ def pulls(runs: Any, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _returned(table: Runs, g: int) -> Any:
+def _returned(summary: Summary) -> FloatArray:
     """(K,) share of the stopped runs that returned each arm; 0 if none stopped."""
-    done = table.answer[g][table.stopped[g]]
-    return done.mean(axis=0) if len(done) else np.zeros(len(table.arms))
+    return np.asarray(summary.returned / max(summary.stopped, 1))
 
 
-def _label(table: Runs, g: int) -> str:
-    out = int(table.censored[g])
-    R = table.stopped.shape[1]
-    return style.goal_label(table.goals[g]) + (
-        f": {out} of {R} ran out of budget" if out else f", {R} runs" if R > 1 else ""
-    )
+def _label(goal: str, summary: Summary) -> str:
+    said = ""
+    if summary.censored:
+        said = f": {summary.censored} of {summary.runs} censored"
+    elif summary.runs > 1:
+        said = f", {counted(summary.runs, 'run')}"
+    return goal_label(goal) + said
 
 
 def _scale(axes: Axes, table: Runs) -> None:
@@ -93,7 +95,7 @@ def _scale(axes: Axes, table: Runs) -> None:
 
 
 def _shares(axes: Axes, table: Runs, rows: Any) -> None:
-    for y, share in zip(rows, _returned(table, 0), strict=True):
+    for y, share in zip(rows, _returned(table.summary(0)), strict=True):
         axes.annotate(
             f"{share:.0%}" if share else "-", (1.01, y), xycoords=("axes fraction", "data"),
             fontsize="x-small", va="center", fontweight="bold" if share > 0.5 else "normal",

@@ -9,6 +9,8 @@ import numpy as np
 from paretoid.plots import style
 from paretoid.plots.selection import Runs
 from paretoid.plots.stopping import ecdf
+from paretoid.summaries import VARIABLES
+from paretoid.text import count, goal_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,8 +50,8 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
     for g, (color, _, dashes) in enumerate(style.series(len(names), "goals")):
         words = _words(names[g], planned)
         ecdf(axes, table, g, color, dashes, words)
-        said = f"its sharp bound, median draw: {sharp[g]:,.0f}"
-        paper = f" (Theorem 1: {theorem[g]:,.0f})"
+        said = f"its sharp bound, median draw: {count(sharp[g])}"
+        paper = f" (Theorem 1: {count(theorem[g])})"
         if drawn[g]:
             axes.axvline(sharp[g], color=color, ls=dashes, lw=1, label=said + paper)
         else:
@@ -69,13 +71,11 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
 
 def _as_runs(planned: Any, names: list[str]) -> Runs:
     one = planned.transpose("goal", "draw", ...)
-    return Runs(
-        names, [], one.stopping_time.values, one.stopped.values, one.answer.values,
-        one.pulls.values, None, "", "", "",
-    )  # fmt: skip
+    arms = [str(arm) for arm in one.arm.values]
+    return Runs(names, arms, *(one[name].values for name in VARIABLES))
 
 
 def _words(goal: str, planned: Any) -> str:
     fold = planned.attrs["fold"]
-    label = style.goal_label(goal)
+    label = goal_label(goal)
     return label.replace(f"{np.log(fold):g}", f"log {fold:g}") if fold else label

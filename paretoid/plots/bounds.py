@@ -39,7 +39,7 @@ def applicable(runs: Runs, known: Problem, names: Any) -> list[Drawn]:
         check_choice(name, tuple(BOUNDS), name="bounds", why="those can be drawn.")
         for name in ([names] if isinstance(names, str) else names)
     ]
-    found = []
+    drawn = []
     for g, text in enumerate(runs.goals):
         goal = goal_of(text)
         if goal is None or runs.delta is None:
@@ -48,11 +48,11 @@ def applicable(runs: Runs, known: Problem, names: Any) -> list[Drawn]:
             known, goal, runs.delta, radius_of(runs.radius), rule=runs.rule,
             proved=runs.guarantee == "proved", names=wanted,
         )  # fmt: skip
-        found += [
+        drawn += [
             Drawn(name, g, float(value))
             for name in wanted
             if (value := values.get(name))
             and math.isfinite(value)
             and (value.proved or name != "lower_bound")
         ]
-    return found
+    return drawn

@@ -10,6 +10,7 @@ import numpy as np
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.plots import style
 from paretoid.plots.labels import spread
+from paretoid.text import measure, short_names
 from paretoid.theory.dominance import pareto_set
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def parallel(
     flat = high == low
     heights = np.where(flat, 0.5, (mu - low) / np.where(flat, 1.0, high - low))
     optimal = pareto_set(mu)
-    names = style.short_names(bandit.arms, 48)
+    names = short_names(bandit.arms, 48)
     wide = 1.6 * D + 1.0 + 0.065 * max(map(len, names))
     axes = style.one_axes(ax, wide, max(4.2, 0.13 * K + 1.6))
     x = np.arange(D)
@@ -84,20 +85,20 @@ def parallel(
 
 def _looks(optimal: Any) -> list[dict[str, Any]]:
     """Lines of the arms: optimal ones differ in marker, dashes and lightness."""
-    found: list[dict[str, Any]] = []
+    looks: list[dict[str, Any]] = []
     rank = 0
     for inside in optimal:
         if not inside:
-            found.append({"color": "0.72", "lw": 0.9, "ls": "-", "marker": ".", "ms": 4})
+            looks.append({"color": "0.72", "lw": 0.9, "ls": "-", "marker": ".", "ms": 4})
             continue
         color, _, dashes = style.STYLES[(0, 1, 5)[rank % 3]]
         marker = "osD^vPX<>*hp"[rank % 12]
         if rank % 3 == 0:
             dashes = "-"
-        found.append({"color": color, "lw": 1.9, "ls": dashes, "marker": marker, "ms": 5.5,
+        looks.append({"color": color, "lw": 1.9, "ls": dashes, "marker": marker, "ms": 5.5,
                       "mec": "white", "mew": 0.6})  # fmt: skip
         rank += 1
-    return found
+    return looks
 
 
 def _tick(bandit: Bandit, d: int) -> str:
@@ -111,7 +112,7 @@ def _ends(axes: Axes, bandit: Bandit) -> None:
         best, worst = (float(f(bandit.oriented[:, d]) * bandit.sign[d]) for f in (np.max, np.min))
         for value, y, va, shift in ((best, 1.0, "bottom", 8), (worst, 0.0, "top", -8)):
             axes.annotate(
-                f"{value:.4g}", (d, y), xytext=(0, shift), textcoords="offset points",
+                measure(value), (d, y), xytext=(0, shift), textcoords="offset points",
                 ha="center", va=va, fontsize="x-small", annotation_clip=False,
             )  # fmt: skip
 
@@ -127,7 +128,7 @@ def _names(
     y = spread(ends, lines, -0.03, 1.03)
     for i, name in enumerate(names):
         axes.annotate(
-            style.plain(name), (right, ends[i]), xytext=(right + 0.22, y[i]),
+            style.literal(name), (right, ends[i]), xytext=(right + 0.22, y[i]),
             textcoords="data", va="center", fontsize=size, annotation_clip=False,
             fontweight="bold" if optimal[i] else "normal",
             color="black" if optimal[i] else "0.35",

@@ -21,9 +21,10 @@ def samples_against_eps2(runs: Any, *, ax: Axes | None = None) -> Axes:
     runs    a Dataset of `simulate` or of a campaign (one instance, radius and delta) with `Cover`
             goals; other goals in it are left out
 
-    Lines are medians and whiskers 5% to 95% of all runs. Runs that ran out of budget count as
-    infinite: a whisker that reaches the budget ends there, and a median beyond it is drawn at the
-    budget as an open triangle. eps2 is in the objectives' own units, one number for all of them.
+    Lines are medians and whiskers 5% to 95% of all runs. Censored runs, whose budget ran
+    out, count as infinite: a whisker that reaches the budget ends there, and a median beyond it is
+    drawn at the budget as an open triangle. eps2 is in the objectives' own units, one number for
+    all of them.
 
     >>> import paretoid as pt
     >>> bandit = pt.BernoulliBandit([[0.9, 0.2], [0.1, 0.8], [0.8, 0.3]])
@@ -75,10 +76,10 @@ def samples_against_eps2(runs: Any, *, ax: Axes | None = None) -> Axes:
     axes.set_xlim(min(eps2s) - room, max(eps2s) + room)
     axes.set_ylim(0.8 * max(times.min(), 1), 1.25 * max(times.max(), 2))
     style.log_axis(axes, "y")
-    out = int(table.censored[used].sum())
+    out = sum(table.summary(g).censored for g in used)
     if out:
         axes.plot([], [], "^", mfc="white", mec="0.3", ms=9, ls="none", label="median over budget")
-        said = f"{out} of {len(used) * R} runs ran out of budget: lower bounds."
+        said = f"{out} of {len(used) * R} runs are censored: lower bounds."
         style.note(axes.get_figure(root=True), said)
     axes.set_xlabel("eps2, in units of the objectives")
     axes.set_ylabel("samples: median, 5% to 95% of runs" if R > 1 else "samples, one run")

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.intervals import credible_interval
 from paretoid.plots import style
+from paretoid.text import objective
 from paretoid.theory.checks import FloatArray
 
 
@@ -31,7 +33,7 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
 
     trial = trial_of(fit)
     means, _ = posterior_draws(fit)
-    low, middle, high = np.quantile(means, [0.025, 0.5, 0.975], axis=0)
+    middle, low, high = credible_interval(means)
     K, D = trial.mean.shape
     panels: np.ndarray[Any, Any] = style.many_axes(
         axes, 1, D, 3.0 + 1.5 / D, 0.32 * K + 1.6, sharey=True
@@ -58,7 +60,7 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
         )  # fmt: skip
         if scale == "log-normal":
             style.log_axis(axis, "x")
-        said = style.objective_label(trial.endpoints[d], trial.endpoints[d] in trial.minimize)
+        said = objective(trial.endpoints[d], trial.endpoints[d] in trial.minimize)
         axis.set_title(style.wrap(said, 34), fontsize="medium")
         axis.set_xlabel(trial.units[d] or ("share" if scale == "binary" else ""))
         style.grid(axis, "x")
@@ -103,7 +105,7 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
             if trial.scales[q] == "log-normal":
                 style.log_axis(axis, side)
             less = trial.endpoints[q] in trial.minimize
-            said = style.objective_label(trial.endpoints[q], less, unit=trial.units[q])
+            said = objective(trial.endpoints[q], less, unit=trial.units[q])
             getattr(axis, f"set_{side}label")(style.wrap(said, 38))
         style.grid(axis)
     for axis in panels[len(pairs) :]:
@@ -126,7 +128,7 @@ def _cloud(
         _natural(centre[d], trial.scales[d]), _natural(centre[e], trial.scales[e]),
         markers[i % len(markers)], ms=7, mec="black", mew=0.8, ls="none",
         mfc=style.DARK if inside else fills[i // len(markers) % len(fills)],
-        label=style.plain(trial.arms[i]) + (" (front)" if inside else ""),
+        label=style.literal(trial.arms[i]) + (" (front)" if inside else ""),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.plots import style
+from paretoid.text import short_names
 from paretoid.theory.checks import FloatArray
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def label_points(
     the figure become wider for the key. Returns the texts.
     """
     strong = np.zeros(len(names), dtype=bool) if bold is None else np.asarray(bold)
-    written = [style.wrap(name, 30) for name in style.short_names(names, 80)]
+    written = [style.wrap(name, 30) for name in short_names(names, 80)]
     texts = _place(ax, x, y, written, strong, size, marker)
     if texts is not None:
         return texts
@@ -71,8 +72,8 @@ def _place(
         half = _size(text, unit) / 2 + 0.8 * unit
         centre = _free(points[i], half, unit, inside, boxes, len(points), ways)
         if centre is None:
-            for each in drawn:
-                each.remove()
+            for placed_text in drawn:
+                placed_text.remove()
             return None
         boxes.append(np.array([*(centre - half), *(centre + half)]))
         shift = (centre - points[i]) / unit
@@ -139,7 +140,7 @@ def _size(text: Any, unit: float) -> FloatArray:
 
     pixels, font = text.get_window_extent(), text.get_fontproperties()
     outlines = [TextPath((0, 0), line, prop=font) for line in text.get_text().split("\n") if line]
-    wide = max((each.get_extents().width for each in outlines), default=0.0)
+    wide = max((outline.get_extents().width for outline in outlines), default=0.0)
     return np.array([max(pixels.width, wide * unit), pixels.height])
 
 
@@ -148,7 +149,7 @@ def _key(ax: Axes, numbers: list[str], names: Sequence[str], bold: Any, grow: bo
     from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
 
     figure: Any = ax.get_figure(root=True)
-    names = style.short_names(names, 60)
+    names = short_names(names, 60)
     rows = max(int(ax.get_window_extent().height / figure.dpi * 72 / 10.5), 1)
     if grow:
         wide = 0.055 * (max(map(len, names)) + 6)  # inches a column
@@ -157,7 +158,7 @@ def _key(ax: Axes, numbers: list[str], names: Sequence[str], bold: Any, grow: bo
         VPacker(
             children=[
                 TextArea(
-                    f"{numbers[i]:>3}  {style.plain(names[i])}",
+                    f"{numbers[i]:>3}  {style.literal(names[i])}",
                     textprops={"fontsize": 6.5, "fontweight": "bold" if bold[i] else "normal"},
                 )
                 for i in range(first, min(first + rows, len(names)))

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid import loop
-from paretoid.engine.program import UNKNOWN_SCALE
 from paretoid.explorer import Status
+from paretoid.loop import lens_of
 from paretoid.plots import style
 from paretoid.runs.trace import Run
+from paretoid.text import objective
 from paretoid.theory.checks import FloatArray
+from paretoid.view import Samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: arms compared with where nobody says which
+#: how many arms `intervals` compares with where `against` is not given
 _FEW = 4
 #: times at which a run's intervals are computed
 _TIMES = 240
@@ -99,7 +100,7 @@ def intervals(
                 grid[row, column].set_title(title, fontsize="small")
             if row == len(rows) - 1:
                 grid[row, column].set_xlabel(time or "samples")
-        said = style.objective_label(f"difference in {whole[d]}", bool(sign[d] < 0))
+        said = objective(f"difference in {whole[d]}", bool(sign[d] < 0))
         grid[row, 0].set_ylabel(style.wrap(said, 26))
     style.legend_above(grid)
     grid[0, 0].get_figure(root=True).align_ylabels(grid[:, 0])
@@ -141,37 +142,35 @@ def _others(names: Sequence[str], against: Any, pulls: Any, i: int) -> list[int]
 def trace(run: Run, times: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]:
     """(lower, upper), (K, K, D) each, after each of `times`: bounds on mean i - mean j.
 
-    The numbers the run's decisions rest on, by the readable reference, in the user's units and
-    direction.
+    The numbers the run's decisions rest on, in the user's units and direction.
     """
-    program, bandit = run.setting.program(), run.setting.bandit
+    lens, bandit = lens_of(run.setting), run.setting.bandit
     K, D = bandit.K, bandit.D
-    unknown = program.radius == UNKNOWN_SCALE
-    divisor = np.ones(D) if unknown else program.divisor
     outcome = run.outcome * bandit.sign
     centre = np.array(
         [outcome[run.arm == i].mean(axis=0) if run.pulls[i] else np.zeros(D) for i in range(K)]
     )
     off = outcome - centre[run.arm]  # squares of small numbers: no digits are lost
     counts, sums, squares = np.zeros(K), np.zeros((K, D)), np.zeros((K, D))
-    found, before = [], 0
+    bounds, before = [], 0
     for now in times:
         arms = run.arm[before:now]
         np.add.at(counts, arms, 1.0)
         np.add.at(sums, arms, off[before:now])
         np.add.at(squares, arms, off[before:now] ** 2)
         before = now
-        total = sums + counts[:, None] * centre
+        means = sums / counts[:, None] + centre
         ss = squares - sums**2 / counts[:, None]
-        table = loop.intervals(program, counts, total, ss, 1 / divisor, now)
-        low, high = (table.mean - table.keep) * divisor, (table.mean + table.drop) * divisor
+        view = lens.view(Samples(np.repeat(counts[:, None], D, axis=1), means, ss), now)
         less = bandit.sign < 0
-        found.append((np.where(less, -high, low), np.where(less, -low, high)))
-    return found
+        bounds.append(
+            (np.where(less, -view.upper, view.lower), np.where(less, -view.lower, view.upper))
+        )
+    return bounds
 
 
 def _of_run(run: Run, i: int, others: list[int]) -> Closing:
-    first = run.setting.bandit.K * run.setting.program().first
+    first = int(lens_of(run.setting).first.sum())
     if run.stopping_time < first:
         raise ValueError(
             f"the budget of {run.stopping_time} samples ran out before every arm had its first "

@@ -12,6 +12,7 @@ from paretoid.explorer import Explorer
 from paretoid.plots import style
 from paretoid.plots.rectangles import half_widths
 from paretoid.runs.trace import Run
+from paretoid.text import goal_label, objective
 from paretoid.theory.checks import BoolArray, FloatArray
 from paretoid.theory.dominance import pareto_set
 
@@ -101,7 +102,7 @@ def front(
         )  # fmt: skip
     for side, d in zip("xy", chosen, strict=True):
         less = arms.sign[d] < 0
-        said = style.objective_label(arms.objectives[d], bool(less), reversed_=True)
+        said = objective(arms.objectives[d], bool(less), reversed_=True)
         getattr(axes, f"set_{side}label")(style.wrap(said, 60))
         if less:
             getattr(axes, f"{side}axis").set_inverted(True)
@@ -144,7 +145,7 @@ def _of_run(run: Run) -> Arms:
             ss[i] = ((outcomes - centre[i]) ** 2).sum(axis=0)
     counts = np.repeat(run.pulls[:, None], D, axis=1)
     half = half_widths(counts, bandit.scale, ss, setting.radius, setting.delta)
-    words = (f"in the answer to {style.goal_label(str(setting.goals[0]))}", "not in it")
+    words = (f"in the answer to {goal_label(str(setting.goals[0]))}", "not in it")
     if not run.stopped:
         words = ("", f"mean seen; no answer after {run.stopping_time:,} samples")
     return Arms(
@@ -155,7 +156,7 @@ def _of_run(run: Run) -> Arms:
 
 def _of_explorer(explorer: Explorer) -> Arms:
     design, status = explorer.design, explorer.status()
-    data = explorer._fresh().data()
+    data = explorer._fresh().outcomes()
     half = half_widths(data.counts, design.bandit.scale, data.ss, design.radius, design.delta)
     marked = np.array([arm in status.optimal for arm in design.arms])
     words = ("certainly optimal", "undecided or dominated")

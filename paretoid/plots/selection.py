@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,8 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.bounds import Problem
+from paretoid.intervals import quantile
+from paretoid.summaries import Summary, summary_of
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -25,25 +26,27 @@ class Runs:
     time: IntArray
     stopped: BoolArray
     answer: BoolArray
+    correct: BoolArray
     pulls: IntArray
-    delta: float | None
-    radius: str
-    rule: str
-    guarantee: str
+    delta: float | None = None
+    radius: str = ""
+    rule: str = ""
+    guarantee: str = ""
 
-    @property
-    def censored(self) -> IntArray:
-        """(G,) runs that ran out of budget."""
-        return np.asarray((~self.stopped).sum(axis=1))
+    def summary(self, g: int) -> Summary:
+        """What the runs of goal g amount to."""
+        return summary_of({
+            "stopping_time": self.time[g], "stopped": self.stopped[g], "answer": self.answer[g],
+            "correct": self.correct[g], "pulls": self.pulls[g],
+        })  # fmt: skip
 
     def times(self, g: int) -> FloatArray:
-        """(R,) sorted stopping times of goal g, inf for runs that ran out of budget."""
+        """(R,) sorted stopping times of goal g, inf for censored runs."""
         return np.sort(np.where(self.stopped[g], self.time[g], np.inf))
 
     def quantile(self, g: int, q: float) -> float:
         """The smallest time by which a share q of all runs has stopped; inf beyond the budget."""
-        ordered = self.times(g)
-        return float(ordered[max(math.ceil(q * len(ordered) - 1e-9), 1) - 1])
+        return quantile(self.times(g), q)
 
 
 def one_setting(runs: Any) -> xr.Dataset:
@@ -82,7 +85,8 @@ def read(runs: Any) -> Runs:
         setting = runs.setting
         return Runs(
             [str(setting.goals[0])], list(setting.bandit.arms), np.array([[runs.stopping_time]]),
-            np.array([[runs.stopped]]), runs.answer[None, None], runs.pulls[None, None],
+            np.array([[runs.stopped]]), runs.answer[None, None], np.array([[runs.correct]]),
+            runs.pulls[None, None],
             setting.delta, repr(setting.radius), repr(setting.rule),
             runs.guarantee,
         )  # fmt: skip
@@ -95,6 +99,7 @@ def read(runs: Any) -> Runs:
         [str(goal) for goal in one.goal.values], names, one.stopping_time.values,
         one.stopped.values.astype(bool),
         (one.answer.values if "answer" in one else nothing).astype(bool),
+        (one.correct if "correct" in one else one.stopped).values.astype(bool),
         one.pulls.values if "pulls" in one else nothing.astype(np.int64),
         None if delta is None else float(delta),
         str(_said(one, "radius") or ""), str(one.attrs.get("rule", "")),
@@ -103,7 +108,7 @@ def read(runs: Any) -> Runs:
 
 
 def _said(runs: xr.Dataset, name: str) -> Any:
-    """A scalar coordinate or an attribute."""
+    """What the runs say under this name: a scalar coordinate, or else an attribute."""
     if name in runs.coords and runs[name].ndim == 0:
         return runs[name].item()
     return runs.attrs.get(name)

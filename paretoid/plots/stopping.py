@@ -10,6 +10,7 @@ from paretoid.bandits import Bandit
 from paretoid.plots import style
 from paretoid.plots.bounds import BOUNDS, Drawn, applicable
 from paretoid.plots.selection import Runs, problem, read
+from paretoid.text import goal_label
 from paretoid.theory.checks import FloatArray, check_choice
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def stopping_times(
              if the problem is known. `()`: none
     bandit   the problem, where the runs do not carry its means and scale
 
-    A run that ran out of budget is a lower bound on a stopping time. The ecdf is of all runs, so
+    A run that ran out of budget is censored, its time a lower bound. The ecdf is of all runs, so
     it ends below 1 at the budget, with an open triangle; a violin is of the runs that stopped, its
     area their share, with the rest counted at the budget. Its line is the median and the bar the
     quartiles of all runs; those beyond the budget are not drawn.
@@ -59,11 +60,11 @@ def stopping_times(
     styles = style.series(len(table.goals), "goals")
     height = 4.4 if kind == "ecdf" else 1.8 + 0.75 * len(table.goals)
     axes = style.one_axes(ax, 7.0, height)
-    ends = [*table.time.ravel(), *(each.value for each in drawn)]
+    ends = [*table.time.ravel(), *(bound.value for bound in drawn)]
     axes.set_xlim(0.8 * max(min(ends), 0.5), 1.25 * max(max(ends), 1.0))
     style.log_axis(axes, "x")
     for g, (color, _, dashes) in enumerate(styles):
-        words = style.goal_label(table.goals[g])
+        words = goal_label(table.goals[g])
         if kind == "ecdf":
             ecdf(axes, table, g, color, dashes, words)
         else:
@@ -76,7 +77,7 @@ def stopping_times(
         axes.set_ylabel("share of runs stopped")
     else:
         axes.set_yticks(
-            range(len(table.goals)), [style.wrap(style.goal_label(g), 30) for g in table.goals]
+            range(len(table.goals)), [style.wrap(goal_label(g), 30) for g in table.goals]
         )
         axes.set_ylim(len(table.goals) - 0.45, -0.6)
         axes.plot([], [], "k|", ms=9, mew=2, label="median; bar: quartiles")
@@ -94,7 +95,7 @@ def ecdf(axes: Axes, table: Runs, g: int, color: str, dashes: Any, words: str) -
     x = np.concatenate([[start], times[:done], [end]])
     y = np.concatenate([[0], np.arange(1, done + 1), [done]]) / R
     if out:
-        words += f": {out} of {R} ran out of budget"
+        words += f": {out} of {R} censored"
     axes.step(x, y, where="post", color=color, ls=dashes, lw=2, label=words)
     if out:
         axes.plot(
@@ -126,7 +127,7 @@ def _violin(axes: Axes, table: Runs, g: int, color: str) -> None:
         end = float(table.time[g].max())
         axes.plot(end, g, ">", ms=8, mfc="white", mec=color, mew=1.3, zorder=5, clip_on=False)
         axes.annotate(
-            f"{out} of {R} ran out of budget", (end, g - widest - 0.04), ha="right", va="bottom",
+            f"{out} of {R} censored", (end, g - widest - 0.04), ha="right", va="bottom",
             fontsize="x-small",
         )  # fmt: skip
 
@@ -148,16 +149,16 @@ def _density(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _bounds(axes: Axes, table: Runs, drawn: list[Drawn], kind: str) -> None:
     """A marker for each bound, on the goal's row or, with a thin line, at the goal's height."""
     styles = style.STYLES
-    for each in drawn:
-        color, _, dashes = styles[each.goal]
-        height = 0.97 - 0.08 * each.goal if kind == "ecdf" else float(each.goal)
+    for bound in drawn:
+        color, _, dashes = styles[bound.goal]
+        height = 0.97 - 0.08 * bound.goal if kind == "ecdf" else float(bound.goal)
         if kind == "ecdf":
-            axes.plot([each.value] * 2, [0, height], color=color, ls=dashes, lw=0.9, zorder=1)
+            axes.plot([bound.value] * 2, [0, height], color=color, ls=dashes, lw=0.9, zorder=1)
         axes.plot(
-            each.value, height, BOUNDS[each.name][1], ms=7, mfc="white", mec=color, mew=1.4,
+            bound.value, height, BOUNDS[bound.name][1], ms=7, mfc="white", mec=color, mew=1.4,
             zorder=6, ls="none",
         )  # fmt: skip
     for name in BOUNDS:
-        if any(each.name == name for each in drawn):
+        if any(bound.name == name for bound in drawn):
             label, marker = BOUNDS[name]
             axes.plot([], [], marker, ms=7, mfc="white", mec="0.3", mew=1.4, label=label)

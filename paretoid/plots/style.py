@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid import text
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -65,7 +67,7 @@ def many_axes(
     from matplotlib.axes import Axes
 
     given = np.atleast_1d(np.asarray(axes, dtype=object))
-    if given.size != rows * columns or not all(isinstance(each, Axes) for each in given.flat):
+    if given.size != rows * columns or not all(isinstance(panel, Axes) for panel in given.flat):
         raise ValueError(
             f"axes must be {rows * columns} Matplotlib Axes, {rows} x {columns}, but "
             f"{given.size} came. Make them with figure.subplots({rows}, {columns}), or leave axes "
@@ -100,7 +102,9 @@ def log_axis(ax: Axes, side: str) -> None:
     decades = max(np.log10(high / low) if low > 0 else 9.0, 0.05)
     box, size = ax.get_position(), ax.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
     inches = (box.width * size[0] if side == "x" else box.height * size[1]) / decades
-    letters = max(len(_number(float(f"{end:.1g}"))) for end in (low, high) if end > 0)
+    powers = np.log10([end for end in (low, high) if end > 0] or [1.0])
+    between = np.arange(np.floor(powers[0]), np.ceil(powers[-1]) + 1)
+    letters = max(len(_tick(float(10.0**power))) for power in between)
     needed = 0.1 * (letters + 1) if side == "x" else 0.3
     room = int(decades * inches / needed)
     steps: tuple[float, ...] = (1.0,)
@@ -112,13 +116,14 @@ def log_axis(ax: Axes, side: str) -> None:
         axis.set_major_locator(MaxNLocator(int(np.clip(room - 1, 1, 4)), steps=[1, 2, 5, 10]))
     else:
         axis.set_major_locator(LogLocator(subs=steps, numticks=room + 2))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.6g}"
+def _tick(value: float) -> str:
+    """The number at a tick of a logarithmic axis, which is a round one."""
+    return text.measure(value, 6)
 
 
 def grid(ax: Axes, axis: str = "both") -> None:
@@ -157,7 +162,7 @@ def legend_above(panels: Any, *, columns: int = 3) -> None:
     first = panels.flat[0]
     figure = first.get_figure(root=True)
     handles, labels = first.get_legend_handles_labels()
-    own = {id(each) for each in figure.axes} <= {id(each) for each in panels.flat}
+    own = set(map(id, figure.axes)) <= set(map(id, panels.flat))
     if own and figure.get_layout_engine() is not None:
         figure.legend(
             handles, labels, loc="outside upper center", ncols=columns, frameon=False,
@@ -167,76 +172,25 @@ def legend_above(panels: Any, *, columns: int = 3) -> None:
         first.legend(handles, labels, fontsize="x-small")
 
 
-def wrap(text: str, width: int) -> str:
-    """`text` over lines of at most `width` characters, dollars kept from being mathematics."""
-    return plain("\n".join(textwrap.wrap(text, max(width, 8))) or text)
+def wrap(words: str, width: int) -> str:
+    """`words` over lines of at most `width` characters, dollars kept from being mathematics."""
+    return literal("\n".join(textwrap.wrap(words, max(width, 8))) or words)
 
 
-def plain(text: str) -> str:
-    r"""`text` as it stands: Matplotlib would read what is between two dollars as TeX, if told to.
+def literal(words: str) -> str:
+    r"""`words` as they stand: Matplotlib would read what is between two dollars as TeX.
 
-    >>> plain("2 x $5 or $10")
+    >>> literal("2 x $5 or $10")
     '2 x \\$5 or \\$10'
     """
     from matplotlib import rcParams
 
-    return text.replace("$", r"\$") if rcParams["text.parse_math"] else text
-
-
-def short(text: str, width: int) -> str:
-    """At most `width` characters, the middle left out: long names often differ at the end.
-
-    >>> short("a strategy with a long name, dose 12", 20)
-    'a strateg... dose 12'
-    """
-    if len(text) <= width:
-        return text
-    tail = (width - 3) // 2
-    return text[: width - 3 - tail] + "..." + text[-tail:]
-
-
-def short_names(names: Sequence[str], width: int) -> list[str]:
-    """Names of at most `width` characters; those that became the same get their position.
-
-    >>> short_names(["the one of them all", "the odd of them all", "A"], 12)
-    ['the o... all (1)', 'the o... all (2)', 'A']
-    """
-    made = [short(name, width) for name in names]
-    return [f"{name} ({i + 1})" if made.count(name) > 1 else name for i, name in enumerate(made)]
+    return words.replace("$", r"\$") if rcParams["text.parse_math"] else words
 
 
 def row_names(names: Sequence[str]) -> list[str]:
     """Names of rows, one line each."""
-    return [plain(name) for name in short_names(names, 40)]
-
-
-def objective_label(name: str, less: bool, *, unit: str = "", reversed_: bool = False) -> str:
-    """An objective on an axis: name, unit and which way is better.
-
-    >>> objective_label("harm", True, unit="days", reversed_=True)
-    'harm [days], less is better (axis reversed)'
-    """
-    text = name + (f" [{unit}]" if unit else "")
-    if less:
-        text += ", less is better" + (" (axis reversed)" if reversed_ else "")
-    return text
-
-
-def goal_label(goal: str) -> str:
-    """A goal's name with equal margins said once and margins of 0 left out.
-
-    >>> goal_label("AtMost(k=2, eps1=(0.405465, 0.405465))"), goal_label("ParetoSet(eps1=0)")
-    ('AtMost(k=2, eps1=0.405465)', 'ParetoSet()')
-    """
-    head, _, rest = goal.partition("(")
-    said = []
-    for part in rest.removesuffix(")").replace(", eps", ";eps").split(";"):
-        name, _, value = part.partition("=")
-        values = set(value.strip("()").split(", "))
-        short = values.pop() if len(values) == 1 else value
-        if not (name.startswith("eps") and short == "0"):
-            said.append(f"{name}={short}")
-    return f"{head}({', '.join(said)})"
+    return [literal(name) for name in text.short_names(names, 40)]
 
 
 def note(figure: Any, sentence: str) -> None:
@@ -259,15 +213,15 @@ def positions(names: Sequence[str], chosen: Any, what: str) -> list[int]:
 
     if isinstance(chosen, (str, int, np.integer)):
         chosen = [chosen]
-    found = []
-    for each in chosen:
-        if isinstance(each, str):
-            check_choice(each, tuple(names), name=what, why=f"those are the {what}s there are.")
-            found.append(list(names).index(each))
+    places = []
+    for which in chosen:
+        if isinstance(which, str):
+            check_choice(which, tuple(names), name=what, why=f"those are the {what}s there are.")
+            places.append(list(names).index(which))
         else:
-            found.append(
-                check_count(each, name=what, least=0, most=len(names) - 1, why="it is a position.")
+            places.append(
+                check_count(which, name=what, least=0, most=len(names) - 1, why="it is a position.")
             )
-    if len(set(found)) < len(found):
+    if len(set(places)) < len(places):
         raise ValueError(f"{what}s={list(chosen)!r} repeats one; name each once.")
-    return found
+    return places

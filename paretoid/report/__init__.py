@@ -2,6 +2,7 @@
 
 from paretoid.report.campaign import campaign_report
 from paretoid.report.plan import plan_report
+from paretoid.report.plan_files import write_plan
 from paretoid.report.stored import read_store
 
-__all__ = ["campaign_report", "plan_report", "read_store"]
+__all__ = ["campaign_report", "plan_report", "read_store", "write_plan"]

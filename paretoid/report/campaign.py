@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from paretoid.intervals import share_interval
+from paretoid.intervals import share
 from paretoid.report import methods
 from paretoid.report.campaign_pictures import instance_pictures, setting_pictures
 from paretoid.report.campaign_words import campaign_methods, repeat
 from paretoid.report.limits import WORDS
 from paretoid.report.page import (
-    Answer,
+    AnswerBlock,
     Block,
     Cell,
-    Pictures,
+    PictureBlock,
     Section,
-    Table,
-    Text,
-    count,
-    number,
+    TableBlock,
+    TextBlock,
     percent,
     plus_minus,
     render,
+    samples,
 )
-from paretoid.report.stored import Stored
-from paretoid.report.summaries import Summary
+from paretoid.report.stored import StoredCampaign
+from paretoid.summaries import Summary
+from paretoid.text import chosen, count, counted, interval, objective, shares
 from paretoid.theory.dominance import pareto_set
 
 #: more rows than these are left to `paretoid report --json`, more details to the Dataset
@@ -36,7 +35,7 @@ _ROWS, _DETAILS, _ANSWERS = 2000, 6, 8
 _GOALS = 3
 
 
-def campaign_report(stored: Stored, *, command: str = "") -> str:
+def campaign_report(stored: StoredCampaign, *, command: str = "") -> str:
     """A campaign as one HTML page; `command` is the line that made the report.
 
     >>> from paretoid.report import read_store
@@ -51,10 +50,9 @@ def campaign_report(stored: Stored, *, command: str = "") -> str:
     """
     about, sizes = stored.about, stored.runs.sizes
     many = len(stored.cases) > 1
-    plural = [f"{sizes[d]:,} {w if sizes[d] == 1 else p}" for d, w, p in (
-        ("instance", "instance", "instances"), ("radius", "radius", "radii"),
-        ("delta", "delta", "deltas"), ("goal", "goal", "goals"),
-        ("replication", "replication", "replications"))]  # fmt: skip
+    plurals = {"radius": "radii"}
+    grid = [counted(sizes[name], name, plurals.get(name, ""))
+            for name in ("instance", "radius", "delta", "goal", "replication")]  # fmt: skip
     sections = [
         Section("The answer", _answers(stored), "answer"),
         Section(
@@ -68,40 +66,41 @@ def campaign_report(stored: Stored, *, command: str = "") -> str:
         ),
         Section("Arms returned", _arms(stored), "arms"),
         Section("The instances" if many else "The instance", _instances(stored), "instances"),
-        Section("Methods", [Text(each) for each in campaign_methods(stored)], "methods"),
+        Section("Methods", list(map(TextBlock, campaign_methods(stored))), "methods"),
         Section("How to repeat this", repeat(stored, command), "repeat"),
     ]
-    K, D = len(about["arms"]), len(about["objectives"])
-    subtitle = f"{K} arms, {D} objectives. {' × '.join(plural)}."
+    arms = counted(len(about["arms"]), "arm")
+    objectives = counted(len(about["objectives"]), "objective")
+    subtitle = f"{arms}, {objectives}. {' × '.join(grid)}."
     return render("Simulated adaptive experiments", subtitle, sections)
 
 
-def _answers(stored: Stored) -> list[Block]:
+def _answers(stored: StoredCampaign) -> list[Block]:
     blocks: list[Block] = [_promise(stored)]
-    if len(stored.found) <= _DETAILS:
-        blocks += [_answer(stored, each) for each, _ in stored.found]
+    if len(stored.settings) <= _DETAILS:
+        blocks += [_answer(stored, summary) for summary, _ in stored.settings]
     else:
-        said = f"{len(stored.found):,} settings were run; the tables below sort by any column. "
+        said = f"{len(stored.settings):,} settings were run; the tables below sort by any column. "
         goals = zip(methods.labels(stored.goals), stored.goals, strict=True)
         asked = "; ".join(f"{label}: {methods.asked(goal)}" for label, goal in goals)
         goals_said = f"Goals. {asked[:1].upper()}{asked[1:]}." if len(stored.goals) <= 4 else ""
-        blocks.append(Text(said + goals_said))
+        blocks.append(TextBlock(said + goals_said))
     return blocks
 
 
-def _promise(stored: Stored) -> Block:
+def _promise(stored: StoredCampaign) -> Block:
     """Is the error rate compatible with delta wherever that is proved?"""
     about = stored.about
-    proved = [s for s, _ in stored.found if about["guarantees"][s.at[1]] == "proved"]
+    proved = [s for s, _ in stored.settings if about["guarantees"][s.at[1]] == "proved"]
     above = [s for s in proved if s.error[1] > about["deltas"][s.at[2]]]
-    loose = len(stored.found) - len(proved)
+    loose = len(stored.settings) - len(proved)
     if not proved:
-        return Text(methods.guarantee(None, False, math.nan), "warning")
+        return TextBlock(methods.guarantee(None, False, math.nan), "warning")
     worst = max(proved, key=lambda s: s.error[0])
-    share, delta = percent(*worst.error), about["deltas"][worst.at[2]]
+    rate, delta = percent(*worst.error), about["deltas"][worst.at[2]]
     largest = (
-        f"{'Its' if len(proved) == 1 else 'The largest'} error rate is {share.text}: "
-        f"{worst.wrong:,} of {worst.runs:,} runs (95% interval {share.extra}%, delta = {delta:g})."
+        f"{'Its' if len(proved) == 1 else 'The largest'} error rate is {rate.text}: "
+        f"{worst.wrong:,} of {worst.runs:,} runs (95% interval {rate.extra}, delta = {delta:g})."
     )
     if above:
         said = (
@@ -110,92 +109,92 @@ def _promise(stored: Stored) -> Block:
             f"or fewer should, though settings that share samples err together. Look at those "
             f"rows first. {largest}"
         )
-        return Text(said, "warning")
+        return TextBlock(said, "warning")
     settings = "the only setting" if len(proved) == 1 else f"none of the {len(proved)} settings"
     does = "does not lie" if len(proved) == 1 else "lies"
     extra = f" {loose} further settings use a heuristic radius: no theorem bounds their error."
-    return Text(
+    return TextBlock(
         f"The runs agree with the guarantee: in {settings} with a proved guarantee the 95% "
         f"interval of the error rate {does} above delta. {largest}" + (extra if loose else "")
     )
 
 
-def _answer(stored: Stored, each: Summary) -> Answer:
-    i, q, d, g = each.at
+def _answer(stored: StoredCampaign, summary: Summary) -> AnswerBlock:
+    i, q, d, g = summary.at
     about = stored.about
-    mean = f"{'At least ' if each.censored else ''}{count(each.mean[0])} samples on average "
-    mean += f"(95% interval {_ends(each.mean)})"
-    if each.censored == each.runs:
-        mean = f"More than {about['max_samples']:,} samples: no run had its answer by then"
-    middle = "beyond the budget" if math.isinf(each.median[0]) else count(each.median[0])
+    limit = about["max_samples"]
+    mean = f"{'At least ' if summary.censored else ''}{count(summary.mean[0])} samples on average "
+    mean += f"(95% interval {_ends(summary.mean)})"
+    if summary.censored == summary.runs:
+        mean = f"More than {limit:,} samples: no run had its answer by then"
     proved = about["guarantees"][q] == "proved"
     sentences = [
-        f"Half of the runs stopped by {middle} (95% interval {_ends(each.median)}); {each.runs:,} "
-        f"runs" + (f", of which {each.censored:,} ran out of budget." if each.censored else "."),
-        f"Which arms: {_which(stored, each)}",
-        f"How sure: {each.wrong:,} of {each.runs:,} runs ended with a wrong answer "
-        f"({each.error[0]:.1%}, 95% interval {100 * each.error[1]:.1f} to "
-        f"{100 * each.error[2]:.1f}%); delta = {about['deltas'][d]:g}, "
+        f"Half of the runs stopped by {_by(summary.median[0])} (95% interval "
+        f"{_ends(summary.median)}); {counted(summary.runs, 'run')}"
+        + (
+            f", of which {summary.censored:,} were censored: their budget ran out."
+            if summary.censored
+            else "."
+        ),
+        f"Which arms: {_which(stored, summary)}",
+        f"How sure: {summary.wrong:,} of {summary.runs:,} runs ended with a wrong answer "
+        f"({summary.error[0]:.1%}, 95% interval {shares(*summary.error[1:])}); "
+        f"delta = {about['deltas'][d]:g}, "
         f"{'proved' if proved else 'heuristic: no theorem bounds the error'}.",
     ]
     where = [f"instance {stored.labels[i]}"] if len(stored.cases) > 1 else []
     where += [stored.radius(q)] if len(stored.radii) > 1 else []
     where += [f"delta = {about['deltas'][d]:g}"] if len(about["deltas"]) > 1 else []
     prefix = f"{', '.join(where)}: to" if where else "To"
-    return Answer(
+    return AnswerBlock(
         f"{prefix} find {methods.asked(stored.goals[g])}:",
         mean, sentences,
     )  # fmt: skip
 
 
-def _ends(interval: tuple[float, float, float]) -> str:
-    if math.isnan(interval[1]):
-        return "unknown"
-    low, high = ("beyond the budget" if math.isinf(x) else count(x) for x in interval[1:])
-    return f"{low} to {high}" if low != high else low
+def _by(samples: float) -> str:
+    return "beyond the budget" if math.isinf(samples) else count(samples)
 
 
-def _which(stored: Stored, each: Summary) -> str:
-    if not each.answers:
+def _ends(estimate: tuple[float, float, float]) -> str:
+    _, low, high = estimate
+    return "unknown" if math.isnan(low) else interval(low, high, _by)
+
+
+def _which(stored: StoredCampaign, summary: Summary) -> str:
+    if not summary.answers:
         return "no run came to an answer within the budget."
-    mask, often = each.answers[0]
-    share = percent_of(often, each.runs)
-    others = len(each.answers) - 1
-    more = "" if not others else f"; {others} other answer{'s' if others > 1 else ''} came up"
-    return f"{names(stored, mask)} in {share.text} of runs (95% interval {share.extra}%){more}."
+    mask, often = summary.answers[0]
+    part = percent_of(often, summary.runs)
+    others = len(summary.answers) - 1
+    more = "" if not others else f"; {counted(others, 'other answer')} came up"
+    arms = chosen(stored.about["arms"], mask)
+    return f"{arms} in {part.text} of runs (95% interval {part.extra}){more}."
 
 
-def names(stored: Stored, mask: Sequence[bool]) -> str:
-    """The arms of a mask, by name."""
-    return ", ".join(a for a, inside in zip(stored.about["arms"], mask, strict=True) if inside)
-
-
-def _main_table(stored: Stored) -> Table:
+def _main_table(stored: StoredCampaign) -> TableBlock:
     about = stored.about
     many = len(stored.cases) > 1
     limit = about["max_samples"]
     labels = methods.labels(stored.goals)
-    columns = [
-        key
-        for key in WORDS
-        if any(not math.isnan(getattr(limits, key)) for _, limits in stored.found)
-    ]
+    columns = [name for name in WORDS if any(name in bounds for _, bounds in stored.settings)]
     rows = []
-    for each, limits in stored.found[:_ROWS]:
-        i, q, d, g = each.at
+    for summary, bounds in stored.settings[:_ROWS]:
+        i, q, d, g = summary.at
         row = [
             Cell(stored.radius(q)),
             _level(stored, q, d), Cell(labels[g]),
-            number(*each.mean, least=each.censored > 0), _median(each, limit), percent(*each.error),
-            Cell(f"{each.censored:,}", "" if not each.censored else
-                 f"{100 * each.late[1]:.1f} to {100 * each.late[2]:.1f}%", each.censored),
-            *(number(getattr(limits, key)) for key in columns),
+            samples(*summary.mean, least=summary.censored > 0),
+            samples(*summary.median, limit=limit), percent(*summary.error),
+            Cell(f"{summary.censored:,}", shares(*summary.late[1:]) if summary.censored else "",
+                 summary.censored),
+            *(samples(float(bounds.get(name, math.nan))) for name in columns),
         ]  # fmt: skip
         rows.append([Cell(stored.labels[i]), *row] if many else row)
     heads = [*(["instance"] if many else []), "radius", "delta", "goal",
              "mean samples", "median samples", "wrong answers", "censored",
-             *(WORDS[key][0] for key in columns)]  # fmt: skip
-    left = len(stored.found) - len(rows)
+             *(WORDS[name][0] for name in columns)]  # fmt: skip
+    left = len(stored.settings) - len(rows)
     note = (
         f"{left:,} further rows are left out; paretoid report --json prints all. " if left else ""
     )
@@ -206,46 +205,37 @@ def _main_table(stored: Stored) -> Table:
     )
     if columns:
         note += " Bounds are exact numbers, computed from the instance; a dash: no theorem speaks "
-        note += "about that setting. " + " ".join(WORDS[key][1] for key in columns)
+        note += "about that setting. " + " ".join(WORDS[name][1] for name in columns)
     size = stored.runs.sizes["replication"]
-    return Table(f"One row per setting, {size:,} runs each", heads, rows, note)
+    return TableBlock(f"One row per setting, {size:,} runs each", heads, rows, note)
 
 
-def _median(each: Summary, limit: int | None) -> Cell:
-    """The median, where it may lie beyond the budget."""
-    if limit is None or not math.isinf(max(each.median)):
-        return number(*each.median)
-    shown = [f"> {limit:,}" if math.isinf(x) else count(x) for x in each.median]
-    ends = "" if math.isnan(each.median[1]) else f"{shown[1]} to {shown[2]}"
-    return Cell(shown[0], ends if shown[1] != shown[2] else "", each.median[0])
-
-
-def _level(stored: Stored, q: int, d: int) -> Cell:
-    """delta, and whether it is a theorem's."""
+def _level(stored: StoredCampaign, q: int, d: int) -> Cell:
+    """The delta of a setting, with the word proved or heuristic for its radius."""
     delta = float(stored.about["deltas"][d])
     return Cell(f"{delta:g}", stored.about["guarantees"][q], delta)
 
 
-def _over_instances(stored: Stored) -> Table:
+def _over_instances(stored: StoredCampaign) -> TableBlock:
     """Averages over the instances, which are taken as given: errors are the simulation's."""
     labels = methods.labels(stored.goals)
     groups: dict[tuple[int, int, int], list[Summary]] = {}
-    for each, _ in stored.found:
-        groups.setdefault(each.at[1:], []).append(each)
+    for summary, _ in stored.settings:
+        groups.setdefault(summary.at[1:], []).append(summary)
     rows = []
     for (q, d, g), here in groups.items():
         # of a mean m with t-interval m - h to m + h, all of one number of runs
-        halves = [each.mean[2] - each.mean[0] for each in here]
-        middle = sum(each.mean[0] for each in here) / len(here)
+        halves = [summary.mean[2] - summary.mean[0] for summary in here]
+        middle = sum(summary.mean[0] for summary in here) / len(here)
         half = math.sqrt(sum(h * h for h in halves)) / len(here)
         runs, wrong = sum(e.runs for e in here), sum(e.wrong for e in here)
         late, worst = sum(e.censored for e in here), max(here, key=lambda e: e.error[0])
         rows.append([
             Cell(stored.radius(q)), _level(stored, q, d), Cell(labels[g]),
-            number(middle, middle - half, middle + half, least=late > 0),
+            samples(middle, middle - half, middle + half, least=late > 0),
             percent_of(wrong, runs), percent(*worst.error), percent_of(late, runs),
         ])  # fmt: skip
-    return Table(
+    return TableBlock(
         f"Averages over {len(stored.cases):,} instances",
         ["radius", "delta", "goal", "mean samples", "wrong answers",
          "wrong, worst instance", "censored"],
@@ -255,37 +245,37 @@ def _over_instances(stored: Stored) -> Table:
     )  # fmt: skip
 
 
-def _places(stored: Stored) -> list[tuple[int, int, int]]:
+def _places(stored: StoredCampaign) -> list[tuple[int, int, int]]:
     """The first settings of instance, radius and delta, as many as are shown in detail."""
-    found = sorted({each.at[:3] for each, _ in stored.found})
-    return found[:_DETAILS]
+    places = sorted({summary.at[:3] for summary, _ in stored.settings})
+    return places[:_DETAILS]
 
 
-def _title(stored: Stored, at: tuple[int, int, int]) -> str:
+def _title(stored: StoredCampaign, at: tuple[int, int, int]) -> str:
     i, q, d = at
     where = [f"instance {stored.labels[i]}"] if len(stored.cases) > 1 else []
     where += [stored.radius(q), f"delta = {stored.about['deltas'][d]:g}"]
     return ", ".join(where)
 
 
-def _details(stored: Stored) -> list[Block]:
+def _details(stored: StoredCampaign) -> list[Block]:
     pictures = setting_pictures(stored.runs, [(at, _title(stored, at)) for at in _places(stored)])
-    return [Pictures(pictures), *_left_out(stored, "Pictures")]
+    return [PictureBlock(pictures), *_left_out(stored, "Pictures")]
 
 
-def _left_out(stored: Stored, what: str) -> list[Block]:
-    there = len({each.at[:3] for each, _ in stored.found})
+def _left_out(stored: StoredCampaign, what: str) -> list[Block]:
+    there = len({summary.at[:3] for summary, _ in stored.settings})
     if there <= _DETAILS:
         return []
-    return [Text(f"{what} of the first {_DETAILS} of {there:,} combinations of instance, radius "
-                 f"and delta are shown.", "note")]  # fmt: skip
+    said = f"{what} of the first {_DETAILS} of {there:,} combinations of instance, radius and delta"
+    return [TextBlock(f"{said} are shown.", "note")]
 
 
-def _arms(stored: Stored) -> list[Block]:
+def _arms(stored: StoredCampaign) -> list[Block]:
     labels = methods.labels(stored.goals)
     blocks: list[Block] = []
     for at in _places(stored):
-        here = [each for each, _ in stored.found if each.at[:3] == at]
+        here = [summary for summary, _ in stored.settings if summary.at[:3] == at]
         parts = [here[g : g + _GOALS] for g in range(0, len(here), _GOALS)]
         blocks += [_arm_table(stored, part, labels, at) for part in parts]
         blocks.append(_answer_table(stored, here, labels, at))
@@ -293,55 +283,54 @@ def _arms(stored: Stored) -> list[Block]:
 
 
 def _arm_table(
-    stored: Stored, here: list[Summary], labels: list[str], at: tuple[int, int, int]
-) -> Table:
+    stored: StoredCampaign, here: list[Summary], labels: list[str], at: tuple[int, int, int]
+) -> TableBlock:
     optimal = pareto_set(stored.oriented(at[0]))
     rows = []
     for a, arm in enumerate(stored.about["arms"]):
         row = [Cell(arm), Cell("yes" if optimal[a] else "no")]
-        for each in here:
-            share = percent_of(int(each.returned[a]), each.runs)
-            row += [plus_minus(float(each.pulls[a]), float(each.pulls_error[a])), share]
+        for summary in here:
+            row.append(plus_minus(float(summary.pulls[a]), float(summary.pulls_error[a])))
+            row.append(percent_of(int(summary.returned[a]), summary.runs))
         rows.append(row)
     heads = ["arm", "truly optimal"]
-    for each in here:
-        heads += [f"{labels[each.at[3]]}: mean samples", f"{labels[each.at[3]]}: returned"]
+    for summary in here:
+        heads += [f"{labels[summary.at[3]]}: mean samples", f"{labels[summary.at[3]]}: returned"]
     note = "Mean samples ± standard error; shares of all runs with 95% intervals."
-    return Table(f"Arms: {_title(stored, at)}", heads, rows, note)
+    return TableBlock(f"Arms: {_title(stored, at)}", heads, rows, note)
 
 
 def percent_of(part: int, whole: int) -> Cell:
     """A share with its Clopper-Pearson interval."""
-    low, high = share_interval(part, whole)
-    return percent(part / whole, float(low), float(high))
+    return percent(*share(part, whole))
 
 
 def _answer_table(
-    stored: Stored, here: list[Summary], labels: list[str], at: tuple[int, int, int]
-) -> Table:
+    stored: StoredCampaign, here: list[Summary], labels: list[str], at: tuple[int, int, int]
+) -> TableBlock:
     rows = []
     means = stored.oriented(at[0])
-    for each in here:
-        goal = stored.goals[each.at[3]]
-        for mask, often in each.answers[:_ANSWERS]:
+    for summary in here:
+        goal = stored.goals[summary.at[3]]
+        for mask, often in summary.answers[:_ANSWERS]:
             right = goal.is_correct(np.array(mask), means)
             rows.append([
-                Cell(names(stored, mask) or "no arm"), Cell(labels[each.at[3]]),
-                Cell("right" if right else "wrong"), percent_of(often, each.runs),
+                Cell(chosen(stored.about["arms"], mask) or "no arm"), Cell(labels[summary.at[3]]),
+                Cell("right" if right else "wrong"), percent_of(often, summary.runs),
             ])  # fmt: skip
-        rest = sum(often for _, often in each.answers[_ANSWERS:])
+        rest = sum(often for _, often in summary.answers[_ANSWERS:])
         if rest:
-            more = f"{len(each.answers) - _ANSWERS:,} other answers"
-            rows.append([Cell(more), Cell(labels[each.at[3]]), Cell(""),
-                         percent_of(rest, each.runs)])  # fmt: skip
-        if each.censored:
-            rows.append([Cell("none: the budget ran out"), Cell(labels[each.at[3]]),
-                         Cell("censored"), percent_of(each.censored, each.runs)])  # fmt: skip
+            more = f"{len(summary.answers) - _ANSWERS:,} other answers"
+            rows.append([Cell(more), Cell(labels[summary.at[3]]), Cell(""),
+                         percent_of(rest, summary.runs)])  # fmt: skip
+        if summary.censored:
+            rows.append([Cell("none: the budget ran out"), Cell(labels[summary.at[3]]),
+                         Cell("censored"), percent_of(summary.censored, summary.runs)])  # fmt: skip
     heads = ["answer", "goal", "verdict", "share of runs"]
-    return Table(f"Answers given: {_title(stored, at)}", heads, rows)
+    return TableBlock(f"Answers given: {_title(stored, at)}", heads, rows)
 
 
-def _instances(stored: Stored) -> list[Block]:
+def _instances(stored: StoredCampaign) -> list[Block]:
     about = stored.about
     blocks: list[Block] = []
     shown = stored.cases[:_DETAILS]
@@ -355,13 +344,13 @@ def _instances(stored: Stored) -> list[Block]:
                 for d in range(len(about["objectives"]))
             ]  # fmt: skip
             rows.append([Cell(arm), *values, Cell("yes" if optimal[a] else "no")])
-        heads = ["arm", *(name + (" (less is better)" if name in about["minimize"] else "")
+        heads = ["arm", *(objective(name, name in about["minimize"])
                           for name in about["objectives"]), "Pareto-optimal"]  # fmt: skip
         which = f" of instance {case['label']}" if len(stored.cases) > 1 else ""
         note = "Inputs of the simulation, so they have no uncertainty."
-        blocks.append(Table(f"True means{which}, {case['kind']}", heads, rows, note))
-        blocks.append(Pictures(instance_pictures(case, about, f"instance-{i}")))
+        blocks.append(TableBlock(f"True means{which}, {case['kind']}", heads, rows, note))
+        blocks.append(PictureBlock(instance_pictures(case, about, f"instance-{i}")))
     if len(stored.cases) > len(shown):
         said = f"The first {len(shown)} of {len(stored.cases):,} instances are shown."
-        blocks.append(Text(said, "note"))
+        blocks.append(TextBlock(said, "note"))
     return blocks

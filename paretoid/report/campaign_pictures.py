@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from paretoid.report.figures import Picture, drawing, new_axes, picture
+from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -17,29 +17,29 @@ _GOALS, _ARMS = 8, 40
 
 def setting_pictures(
     runs: xr.Dataset, places: Sequence[tuple[tuple[int, int, int], str]]
-) -> list[Picture]:
+) -> list[SvgPicture]:
     """Two pictures for each place: positions of instance, radius and delta, and its title."""
     from paretoid import plots
 
-    found = []
+    pictures = []
     for number, ((i, q, d), title) in enumerate(places):
         one = runs.isel(instance=i, radius=q, delta=d)
         few = one.isel(replication=slice(_RUNS), goal=slice(_GOALS)).load()
         part = "" if one.sizes["replication"] <= _RUNS else f", the first {_RUNS:,} runs"
         with drawing():
             stops = plots.stopping_times(few, ax=new_axes(4.4))
-            found.append(picture(
+            pictures.append(picture(
                 stops, f"stops-{number}", f"Share of runs that have stopped: {title}{part}."
             ))  # fmt: skip
             if few.sizes["arm"] > _ARMS:  # the table says it, and sorts
                 continue
             height = 1.6 + few.sizes["arm"] * max(0.25, 0.12 * few.sizes["goal"])
             spent = plots.pulls(few, ax=new_axes(height, names=[str(a) for a in few.arm.values]))
-            found.append(picture(spent, f"pulls-{number}", f"Samples per arm: {title}{part}."))
-    return found
+            pictures.append(picture(spent, f"pulls-{number}", f"Samples per arm: {title}{part}."))
+    return pictures
 
 
-def instance_pictures(case: dict[str, Any], about: dict[str, Any], name: str) -> list[Picture]:
+def instance_pictures(case: dict[str, Any], about: dict[str, Any], name: str) -> list[SvgPicture]:
     """The true means: the front for two objectives, parallel coordinates for more."""
     from paretoid import plots
     from paretoid.bandits import GaussianBandit

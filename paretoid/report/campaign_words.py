@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paretoid.report import methods
-from paretoid.report.page import Block, Text, settings, versions
+from paretoid.report.page import Block, TextBlock, settings, versions_table
 
 if TYPE_CHECKING:
-    from paretoid.report.stored import Stored
+    from paretoid.report.stored import StoredCampaign
 
-#: means in a script, more are read from the store
+#: a script prints so many means; it reads more than that from the store
 _PRINTED = 400
 
 _OUTCOMES = {
@@ -20,7 +20,7 @@ _OUTCOMES = {
 }
 
 
-def campaign_methods(stored: Stored) -> list[str]:
+def campaign_methods(stored: StoredCampaign) -> list[str]:
     """Model, rule, radii with their guarantees, goals, runs and intervals."""
     about = stored.about
     kinds = sorted({case["kind"] for case in stored.cases})
@@ -65,12 +65,12 @@ def campaign_methods(stored: Stored) -> list[str]:
     return words
 
 
-def repeat(stored: Stored, command: str) -> list[Block]:
-    """Commands, settings and versions."""
+def repeat(stored: StoredCampaign, command: str) -> list[Block]:
+    """What it takes to run the campaign again: commands, settings and versions."""
     about = stored.about
     blocks: list[Block] = []
     if command:
-        blocks += [Text("This report:"), Text(command, "code")]
+        blocks += [TextBlock("This report:"), TextBlock(command, "code")]
     goals = ", ".join(f"pt.{goal}" for goal in about["goals"])
     radii = ", ".join(f"pt.{radius}" for radius in about["radii"])
     bandits = "bandit" if about["single"] else "bandits"
@@ -90,7 +90,7 @@ campaign = pt.Campaign(
     max_samples={about["max_samples"]!r},
 )
 campaign.run("another directory")"""
-    blocks += [Text("In Python:"), Text(script, "code")]
+    blocks += [TextBlock("In Python:"), TextBlock(script, "code")]
     blocks.append(settings("Settings", [
         ("seed", about["seed"]), ("rule", about["rule"]),
         ("radii", "; ".join(f"{r}: {g}" for r, g in zip(
@@ -104,11 +104,11 @@ campaign.run("another directory")"""
     if stored.versions:
         told = [(str(name), value) for name, value in stored.versions.items()]
         blocks.append(settings("Versions that ran the simulations", told))
-    blocks.append(versions())
+    blocks.append(versions_table())
     return blocks
 
 
-def _bandits(stored: Stored) -> str:
+def _bandits(stored: StoredCampaign) -> str:
     """Python that makes what the campaign was about, as far as the store holds it."""
     about, cases = stored.about, stored.cases
     known = all(case["kind"] in ("GaussianBandit", "BernoulliBandit") for case in cases)
@@ -127,11 +127,11 @@ def _bandits(stored: Stored) -> str:
     made = [_bandit(stored, i, small) for i in range(len(cases))]
     if about["single"]:
         return f"{names}bandit = {made[0]}"
-    rows = "".join(f"    {stored.labels[i]!r}: {each},\n" for i, each in enumerate(made))
+    rows = "".join(f"    {stored.labels[i]!r}: {bandit},\n" for i, bandit in enumerate(made))
     return f"{names}bandits = {{\n{rows}}}"
 
 
-def _bandit(stored: Stored, i: int, small: bool) -> str:
+def _bandit(stored: StoredCampaign, i: int, small: bool) -> str:
     """One instance: its numbers, or where they stand in the store."""
     case = stored.cases[i]
     place = "" if stored.about["single"] else f"[{i}]"

@@ -21,7 +21,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
-class Picture:
+class SvgPicture:
     """A figure of a page.
 
     svg      an <svg> element, safe to stand in a page as it is
@@ -57,7 +57,7 @@ def new_axes(height: float, width: float = 5.2, names: Sequence[str] = ()) -> Ax
     return axes
 
 
-def picture(axes: Any, name: str, caption: str) -> Picture:
+def picture(axes: Any, name: str, caption: str) -> SvgPicture:
     """The figure of `axes` as a `Picture` that refers to nothing outside; text stays text.
 
     Its ids start with `name`, which must differ between the figures of a page.
@@ -76,7 +76,7 @@ def picture(axes: Any, name: str, caption: str) -> Picture:
     ElementTree.register_namespace("", _SVG[1:-1])
     svg = ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
     # HTML knows <svg> without a namespace; one that stands there looks like an address.
-    return Picture(svg.replace(f' xmlns="{_SVG[1:-1]}"', "", 1), caption, round(width * 4 / 3))
+    return SvgPicture(svg.replace(f' xmlns="{_SVG[1:-1]}"', "", 1), caption, round(width * 4 / 3))
 
 
 def _strip(root: ElementTree.Element) -> None:

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.estimation.compat import convergence, group
+from paretoid.estimation.compat import group
+from paretoid.estimation.diagnostics import diagnose
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
-from paretoid.report.page import Cell, Table
+from paretoid.intervals import credible_interval
+from paretoid.report.page import Cell, TableBlock
+from paretoid.text import interval, measure, objective
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -17,28 +20,27 @@ if TYPE_CHECKING:
     from paretoid.estimation.summary import TrialSummary
 
 
-def means_table(fit: Any) -> Table:
+def means_table(fit: Any) -> TableBlock:
     """Published and fitted means of every arm and endpoint, in its unit, with intervals."""
     trial = trial_of(fit)
     draws, _ = posterior_draws(fit)
-    low, middle, high = np.quantile(draws, [0.025, 0.5, 0.975], axis=0)
+    middle, low, high = credible_interval(draws)
     rows = []
     for i, arm in enumerate(trial.arms):
         cells = []
         for d, scale in enumerate(trial.scales):
             natural = np.exp if scale == "log-normal" else float
-            ends = (float(natural(x[i, d])) for x in (low, high))
-            value = float(natural(middle[i, d]))
-            cells.append(Cell(_measure(trial.reported[i, d]), _published(trial, i, d),
-                              float(trial.reported[i, d])))  # fmt: skip
-            cells.append(Cell(_measure(value), " to ".join(map(_measure, ends)), value))
+            value, least, most = (float(natural(x[i, d])) for x in (middle, low, high))
+            reported = float(trial.reported[i, d])
+            published = interval(trial.lower[i, d], trial.upper[i, d])
+            cells.append(Cell(measure(reported), "" if published == "-" else published, reported))
+            cells.append(Cell(measure(value), interval(least, most), value))
         rows.append([Cell(arm), *cells])
     heads = ["arm"]
     for endpoint, unit in zip(trial.endpoints, trial.units, strict=True):
-        less = ", less is better" if endpoint in trial.minimize else ""
-        named = f"{endpoint} [{unit}]{less}" if unit else endpoint + less
+        named = objective(endpoint, endpoint in trial.minimize, unit=unit)
         heads += [f"{named}: published", f"{named}: fitted"]
-    return Table(
+    return TableBlock(
         "Means per arm and endpoint", heads, rows,
         f"Published means with their {trial.level:.0%} intervals where reported (geometric means "
         "for log-normal endpoints); fitted: posterior medians with 95% credible intervals.",
@@ -63,17 +65,6 @@ def fit_call(posterior: xr.Dataset) -> str:
         f"chains={posterior.sizes['chain']}, seed={said['paretoid_seed']}, "
         f"target_accept={float(said['paretoid_target_accept'])!r})"
     )
-
-
-def _published(trial: TrialSummary, i: int, d: int) -> str:
-    if not np.isfinite(trial.lower[i, d]):
-        return ""
-    return f"{_measure(trial.lower[i, d])} to {_measure(trial.upper[i, d])}"
-
-
-def _measure(value: float) -> str:
-    """Four digits, without an exponent in the usual range."""
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e8 else f"{value:.4g}"
 
 
 def _data(trial: TrialSummary) -> str:
@@ -127,11 +118,7 @@ def _model(posterior: xr.Dataset, trial: TrialSummary) -> str:
 
 
 def _sampling(fit: Any, posterior: xr.Dataset) -> str:
-    random = [name for name in posterior.data_vars if float(posterior[name].std()) > 0]
-    r_hat, ess = convergence(posterior[random])
-    worst = max(float(np.nanmax(r_hat[name].values)) for name in r_hat.data_vars)
-    least = min(float(np.nanmin(ess[name].values)) for name in ess.data_vars)
-    said = posterior.attrs
+    said, fared = posterior.attrs, diagnose(fit)
     how = "after tuning"
     if "paretoid_seed" in said:
         how = (
@@ -139,9 +126,9 @@ def _sampling(fit: Any, posterior: xr.Dataset) -> str:
             f"{float(said['paretoid_target_accept']):g}, seed {said['paretoid_seed']}, sampler "
             f"{said['paretoid_sampler']}"
         )
-    diverging = int(group(fit, "sample_stats")["diverging"].sum())
     return (
         f"Computation: Hamiltonian Monte Carlo (NUTS, PyMC), {posterior.sizes['chain']} chains of "
-        f"{posterior.sizes['draw']:,} draws {how}; largest split R-hat {worst:.4f}, "
-        f"smallest bulk effective sample size {least:,.0f}, {diverging} divergent transitions."
+        f"{posterior.sizes['draw']:,} draws {how}; largest split R-hat "
+        f"{fared.r_hat:.4f}, smallest bulk effective sample size {fared.ess:,.0f}, "
+        f"{fared.divergences} divergent transitions."
     )

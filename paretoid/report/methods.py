@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal
-from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.text import interval, margin
+from paretoid.theory.radii import (
+    KaufmannKoolen,
+    LUCB1Like,
+    Mixture,
+    MixtureRadius,
+    Radius,
+    UnknownScale,
+)
+from paretoid.theory.shares import Shares
 
 PARETO = (
     "An arm is Pareto-optimal if no other arm is strictly better in every objective at once, and "
@@ -32,8 +40,8 @@ INTERVALS = (
 )
 
 
-def asked(goal: Goal, margin: str = "") -> str:
-    """A goal in words; `margin` names its eps1 where it has a better name than numbers.
+def asked(goal: Goal, name: str = "") -> str:
+    """A goal in words; `name` is what its margin is called where numbers would say less.
 
     >>> from paretoid import AtMost, ParetoSet
     >>> asked(ParetoSet())
@@ -44,7 +52,7 @@ def asked(goal: Goal, margin: str = "") -> str:
     'any 2 arms within a 1.5-fold margin of optimal, or all optimal ones if they are fewer'
     """
     exact = not np.any(goal.eps1)
-    near = f"within {margin or _margin(goal.eps1)} of optimal"
+    near = f"within {name or margin(goal.eps1)} of optimal"
     if isinstance(goal, AtMost):
         if goal.k == 1:
             return "one Pareto-optimal arm" if exact else f"one arm {near}"
@@ -52,7 +60,7 @@ def asked(goal: Goal, margin: str = "") -> str:
         return f"{arms}, or all optimal ones if they are fewer"
     if isinstance(goal, Cover):
         arms = "Pareto-optimal arms" if exact else f"arms {near}"
-        reach = margin or _margin(goal.eps2)
+        reach = name or margin(goal.eps2)
         return f"{arms} such that every optimal arm left out is within {reach} of one of them"
     return "all Pareto-optimal arms" + ("" if exact else f", and none that is not {near}")
 
@@ -66,13 +74,13 @@ def labels(goals: Sequence[Goal]) -> list[str]:
     >>> labels([ParetoSet(), ParetoSet(0.1)])
     ['ParetoSet(eps1=0)', 'ParetoSet(eps1=0.1)']
     """
-    found = []
+    short = []
     for goal in goals:
         if isinstance(goal, AtMost):
-            found.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
+            short.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
         else:
-            found.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
-    return found if len(set(found)) == len(found) else [str(goal) for goal in goals]
+            short.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
+    return short if len(set(short)) == len(short) else [str(goal) for goal in goals]
 
 
 def radius_label(radius: Radius | None, text: str) -> str:
@@ -83,41 +91,42 @@ def radius_label(radius: Radius | None, text: str) -> str:
     'Mixture'
     >>> radius_label(Mixture(rho=19.703327, union="none"), "")
     'Mixture, rho=19.7, union=none'
+    >>> from paretoid.theory import Shares
+    >>> radius_label(Mixture(rho=[5.0, 80.0], shares=Shares([0.2, 0.8])), "")
+    'Mixture, rho by arm, 5 to 80, delta shared out by arm'
     >>> radius_label(None, "Mine(1)")
     'Mine(1)'
     """
     if radius is None or not is_dataclass(radius):
         return text
     said = [type(radius).__name__]
-    for each in fields(radius):
-        value = getattr(radius, each.name)
-        if value != each.default:
-            said.append(f"{each.name}={value:.4g}" if isinstance(value, float) else
-                        f"{each.name}={value}")  # fmt: skip
+    for field in fields(radius):
+        value = getattr(radius, field.name)
+        implied = field.name == "sides" and getattr(radius, "union", "claims") != "claims"
+        if value == field.default or implied:
+            continue
+        if isinstance(value, Shares):
+            said.append("delta shared out by arm")
+        elif isinstance(value, tuple):
+            said.append(f"{field.name} by arm, {interval(min(value), max(value))}")
+        else:
+            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            said.append(f"{field.name}={shown}")
     return ", ".join(said)
-
-
-def _margin(eps: Any) -> str:
-    values = sorted(set(np.atleast_1d(eps).tolist()))
-    if len(values) == 1:
-        return f"{values[0]:g}"
-    return "(" + ", ".join(f"{each:g}" for each in np.atleast_1d(eps)) + ")"
 
 
 def intervals_of(radius: Radius | None, text: str) -> str:
     """What a radius is, in words a reader of statistics knows; `text` names it."""
     if isinstance(radius, Mixture):
         kind = (
-            f"normal-mixture martingale bounds on two streams (prior precision {radius.rho:g} "
-            f"samples), valid at all sample sizes at once, for sub-Gaussian outcomes whose scale "
-            f"is known"
+            f"{_sided(radius)} normal-mixture martingale bounds on two streams ({_prior(radius)}), "
+            f"valid at all sample sizes at once, for sub-Gaussian outcomes whose scale is known"
         )
     elif isinstance(radius, UnknownScale):
         kind = (
-            f"normal-mixture martingale bounds on two streams (prior precision {radius.rho:g} "
-            f"samples) with time-uniform upper bounds on every variance, which take the share "
-            f"{radius.w:g} of delta; outcomes are Gaussian, variances are unknown and may differ "
-            f"between arms"
+            f"{_sided(radius)} normal-mixture martingale bounds on two streams ({_prior(radius)}) "
+            f"with time-uniform upper bounds on every variance, which take the share {radius.w:g} "
+            f"of delta; outcomes are Gaussian, variances are unknown and may differ between arms"
         )
     elif isinstance(radius, KaufmannKoolen):
         exact = "its exact calibration C^g" if radius.calibration == "exact" else "C^g(x) ~ x+log x"
@@ -125,7 +134,7 @@ def intervals_of(radius: Radius | None, text: str) -> str:
             f"the time-uniform deviation inequality of Kaufmann and Koolen (2021) with {exact}, "
             f"for sub-Gaussian outcomes whose scale is known"
         )
-    elif isinstance(radius, SingleArm):
+    elif isinstance(radius, LUCB1Like):
         kind = "one interval per arm, growing with the total sample size (LUCB1-like), for "
         kind += "sub-Gaussian outcomes whose scale is known"
     else:
@@ -136,6 +145,21 @@ def intervals_of(radius: Radius | None, text: str) -> str:
         "none": "no union bound",
     }[getattr(radius, "union", "pairs")]
     return f"Confidence intervals: {kind}; {union} ({text})."
+
+
+def _sided(radius: MixtureRadius) -> str:
+    return "one-sided" if radius.sides == "one" else "two-sided"
+
+
+def _prior(radius: MixtureRadius) -> str:
+    """Prior precisions and shares in words."""
+    rho = radius.rho
+    said = f"prior precision {rho:.3g} samples" if isinstance(rho, float) else (
+        f"prior precision by arm, {min(rho):.3g} to {max(rho):.3g} samples"
+    )  # fmt: skip
+    if radius.shares is not None and not radius.shares.is_uniform:
+        said += ", delta shared out unequally, as fixed before the data"
+    return said
 
 
 def guarantee(radius: Radius | None, proved: bool, delta: float) -> str:

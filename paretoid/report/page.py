@@ -8,13 +8,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import metadata, resources
+from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from paretoid.report.figures import Picture
+from paretoid import text
+from paretoid.report.figures import SvgPicture
+from paretoid.versions import versions
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Rows under a caption; the first cell of a row names it."""
 
     caption: str
@@ -49,15 +53,15 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Pictures:
+class PictureBlock:
     """Pictures beside each other where there is room."""
 
-    pictures: Sequence[Picture]
+    pictures: Sequence[SvgPicture]
     kind: str = field(default="pictures", init=False)
 
 
 @dataclass(frozen=True)
-class Text:
+class TextBlock:
     """A paragraph; `kind` may be "text", "code" or "warning"."""
 
     text: str
@@ -65,7 +69,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerBlock:
     """The first thing to read: a question, the answer in large type, sentences after it."""
 
     question: str
@@ -74,7 +78,7 @@ class Answer:
     kind: str = field(default="answer", init=False)
 
 
-Block = Table | Pictures | Text | Answer
+Block = TableBlock | PictureBlock | TextBlock | AnswerBlock
 
 
 @dataclass(frozen=True)
@@ -115,71 +119,54 @@ def write_page(path: str | Path, html: str) -> Path:
     return target
 
 
-def number(
-    value: float, low: float = math.nan, high: float = math.nan, *, least: bool = False
+def samples(
+    value: float,
+    low: float = math.nan,
+    high: float = math.nan,
+    *,
+    least: bool = False,
+    limit: int | None = None,
 ) -> Cell:
-    """A count with its interval; `least` where it is only a lower bound."""
-    shown = ("≥ " if least else "") + count(value)
-    return Cell(shown, "" if math.isnan(low) else f"{count(low)} to {count(high)}", value)
+    """A number of samples with its interval.
+
+    least   the value is only a lower bound
+    limit   an infinite number lies beyond this many
+
+    >>> samples(1234.4, 1000.0, math.inf, limit=3000)
+    Cell(text='1,234', extra='1,000 to > 3,000', key=1234.4)
+    """
+    form = text.count if limit is None else partial(text.at_most, limit=limit)
+    extra = "" if math.isnan(low) or low == high == math.inf else text.interval(low, high, form)
+    return Cell(("≥ " if least else "") + form(value), extra, value)
 
 
 def percent(share: float, low: float = math.nan, high: float = math.nan) -> Cell:
-    """A share with its interval, in percent.
+    """A share with its interval.
 
     >>> percent(0.0, 0.0, 0.00031)
-    Cell(text='0.0%', extra='0.0 to 0.031', key=0.0)
+    Cell(text='0.0%', extra='0.0 to 0.031%', key=0.0)
     """
-    low, high = (100 * end for end in (low, high))
-    ends = (f"{end:.2g}" if 0 < end < 0.1 else f"{end:.1f}" for end in (low, high))
-    return Cell(f"{share:.1%}", "" if math.isnan(low) else " to ".join(ends), share)
+    return Cell(f"{share:.1%}", "" if math.isnan(low) else text.shares(low, high), share)
 
 
 def plus_minus(value: float, error: float, percent: bool = False) -> Cell:
-    """An estimate with its standard error to two digits or decimals; shares as percentages.
+    """An estimate with its standard error.
 
-    >>> plus_minus(32.94, 0.268), plus_minus(1.0, 0.000249, percent=True).extra
-    (Cell(text='32.94', extra='± 0.27', key=32.94), '± 0.02')
+    >>> plus_minus(32.94, 0.268)
+    Cell(text='32.94', extra='± 0.27', key=32.94)
     """
-    unit = 100 if percent else 1
-    size = unit * error
-    places = 1 - math.floor(math.log10(size)) if 0 < size < math.inf else 0
-    places = min(max(places, 0), 2)
-    sign = "%" if percent else ""
-    text = f"{unit * value:,.{places}f}{sign}"
-    return Cell(text, "" if math.isnan(size) else f"± {size:,.{places}f}", value)
+    return Cell(*text.plus_minus(value, error, percent=percent), value)
 
 
-def count(value: float) -> str:
-    """A number of samples in words that fit a cell.
-
-    >>> count(1234.4), count(math.inf), count(3.25e9)
-    ('1,234', '∞', '3.25e+09')
-    """
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞"
-    return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.3g}"
-
-
-def settings(caption: str, pairs: Sequence[tuple[str, Any]]) -> Table:
+def settings(caption: str, pairs: Sequence[tuple[str, Any]]) -> TableBlock:
     """Names and values, one per row."""
-    return Table(caption, ["setting", "value"], [[Cell(a), Cell(str(b))] for a, b in pairs])
+    return TableBlock(caption, ["setting", "value"], [[Cell(a), Cell(str(b))] for a, b in pairs])
 
 
-def versions() -> Table:
-    """What the numbers were computed with."""
-    import platform
-
-    names = ["paretoid", "numpy", "scipy", "numba", "xarray", "pymc", "pytensor", "arviz"]
-    found = []
-    for name in [*names, "nutpie", "matplotlib"]:
-        try:
-            found.append((name, metadata.version(name)))
-        except metadata.PackageNotFoundError:
-            continue
-    machine = f"{platform.system()} {platform.machine()}"
-    return settings(
-        "Versions that wrote this report", [("Python", platform.python_version()), *found,
-                                            ("platform", machine)]
-    )  # fmt: skip
+def versions_table() -> TableBlock:
+    """What wrote the report: versions and platform."""
+    told = versions("numpy", "scipy", "numba", "xarray", "pymc", "pytensor", "arviz", "nutpie",
+                    "matplotlib")  # fmt: skip
+    rows = [("Python" if name == "python" else name, number) for name, number in told.items()]
+    machine = ("platform", f"{platform.system()} {platform.machine()}")
+    return settings("Versions that wrote this report", [*(row for row in rows if row[1]), machine])

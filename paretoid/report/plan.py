@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
-from paretoid.goals import AtMost, Goal
-from paretoid.intervals import mean_interval, quantile_interval, share_interval
+from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
+from paretoid.goals import Goal
+from paretoid.intervals import (
+    Interval,
+    credible_interval,
+    mean_interval,
+    quantile_interval,
+    share,
+)
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
-from paretoid.report.figures import Picture, drawing, new_axes, picture
+from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
 from paretoid.report.fitted import fit_call, fit_methods, means_table
 from paretoid.report.page import (
-    Answer,
+    AnswerBlock,
     Block,
     Cell,
-    Pictures,
+    PictureBlock,
     Section,
-    Table,
-    Text,
-    count,
-    number,
+    TableBlock,
+    TextBlock,
     percent,
     plus_minus,
     render,
+    samples,
     settings,
-    versions,
+    versions_table,
 )
-from paretoid.theory.checks import FloatArray
+from paretoid.summaries import Summary, summary_of
+from paretoid.text import at_most, chosen, count, counted, interval, shares
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -58,149 +66,127 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
     """
     trial = trial_of(fit)
     goals = _goals(planned)
+    told = [summary_of(planned.isel(goal=g)) for g in range(len(goals))]
     margin = f"a {planned.attrs['fold']:g}-fold margin" if planned.attrs["fold"] else ""
-    found = _pictures(fit, shares, planned)
+    pictures = _pictures(fit, shares, planned)
     sections = [
-        Section("The answer", _answers(planned, goals, margin, fit), "answer"),
+        Section("The answer", _answers(planned, goals, told, margin, fit), "answer"),
         Section("Participants", [
-            _sizes(planned, goals), *_ties(planned),
-            Pictures(found["assurance"]), _assurance(planned, goals),
+            _sizes(planned, goals, told), *_ties(planned),
+            PictureBlock(pictures["assurance"]), _assurance(planned, goals),
         ], "participants"),
         Section("Arms", [
-            *(_arms(shares, planned, goal, margin, g) for g, goal in enumerate(goals)),
-            Pictures(found["probability"]),
+            *(_arms(shares, summary, goal, margin)
+              for goal, summary in zip(goals, told, strict=True)),
+            PictureBlock(pictures["probability"]),
         ], "arms"),
         Section("What the published data say", [
-            means_table(fit), Pictures([*found["forest"], *found["projections"]]),
+            means_table(fit), PictureBlock([*pictures["forest"], *pictures["projections"]]),
         ], "data"),
-        Section("Methods", [Text(each) for each in _methods(fit, planned)], "methods"),
+        Section("Methods", list(map(TextBlock, _methods(fit, planned))), "methods"),
         Section("How to repeat this", _repeat(fit, trial, planned, command), "repeat"),
     ]  # fmt: skip
     return render(
         "Plan of an adaptive trial",
-        f"{len(trial.arms)} arms, {len(trial.endpoints)} endpoints: {', '.join(trial.endpoints)}",
+        f"{counted(len(trial.arms), 'arm')}, {counted(len(trial.endpoints), 'endpoint')}: "
+        f"{', '.join(trial.endpoints)}",
         sections,
     )
 
 
 def _goals(planned: xr.Dataset) -> list[Goal]:
-    found = [goal_of(str(name)) for name in planned.goal.values]
-    if None in found:
+    goals = [goal_of(str(name)) for name in planned.goal.values]
+    if None in goals:
         raise ValueError(
             f"{list(planned.goal.values)} are no goals of ours; was it made by plan()?"
         )
-    return [goal for goal in found if goal is not None]
+    return [goal for goal in goals if goal is not None]
 
 
-def _answers(planned: xr.Dataset, goals: list[Goal], margin: str, fit: Any) -> list[Block]:
+def _answers(
+    planned: xr.Dataset, goals: list[Goal], told: list[Summary], margin: str, fit: Any
+) -> list[Block]:
     blocks: list[Block] = []
     draws, limit = planned.sizes["draw"], int(planned.attrs["max_samples"])
     level = float(planned.assurance_level.values[-1])
-    for g, goal in enumerate(goals):
-        each = planned.isel(goal=g)
-        size, low, high = _needed(each, level)
-        if math.isinf(size):
-            said = f"More than {limit:,} participants"
-        else:
-            upper = f"more than {limit:,}" if math.isinf(high) else count(high)
-            said = f"{count(size)} participants (95% interval {count(low)} to {upper})"
+    for g, (goal, summary) in enumerate(zip(goals, told, strict=True)):
+        size, low, high = _needed(planned.isel(goal=g), level)
+        said = f"More than {limit:,} participants"
+        if math.isfinite(size):
+            ends = interval(low, high, partial(at_most, limit=limit, beyond="more than "))
+            said = f"{count(size)} participants (95% interval {ends})"
         sentences = [
             f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
             f"over {draws} draws of the posterior.",
-            f"Which arms: {_which(each, draws)}",
-            f"How sure: {_wrong(each, draws)}",
+            f"Which arms: {_which(summary, planned.arm.values)}",
+            f"How sure: {_wrong(summary, planned)}",
         ]
-        blocks.append(Answer(f"To find {methods.asked(goal, margin)}:", said, sentences))
+        blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
     if planned.attrs["guarantee"] == "proved":
-        blocks.append(Text(f"What the proof assumes: {_assumed(planned)}"))
+        blocks.append(TextBlock(f"What the proof assumes: {_assumed(planned)}"))
     else:
-        blocks.insert(0, Text(planned.attrs["guarantee_in_words"], "warning"))
+        blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
     problems = group(fit, "posterior").attrs["paretoid_problems"]
     if problems:
         said = f"The fit has problems that its maker accepted: {problems}. "
-        blocks.insert(0, Text(said + "All numbers below inherit them.", "warning"))
+        blocks.insert(0, TextBlock(said + "All numbers below inherit them.", "warning"))
     return blocks
 
 
-def _which(each: xr.Dataset, draws: int) -> str:
+def _which(summary: Summary, arms: Sequence[str]) -> str:
     """The answer most often given, with its share."""
-    answers = Counter(tuple(map(bool, row)) for row in each.answer.values[each.stopped.values])
-    if not answers:
+    if not summary.answers:
         return "no simulated trial came to an answer within the limit."
-    names = [str(arm) for arm in each.arm.values]
-    (mask, often), *_ = answers.most_common(1)
-    arms = ", ".join(name for name, inside in zip(names, mask, strict=True) if inside)
-    low, high = share_interval(often, draws)
-    others = len(answers) - 1
-    more = f"; {others} other answer{'s were' if others > 1 else ' was'} given" if others else ""
+    (mask, often), *others = summary.answers
+    part, low, high = share(often, summary.runs)
+    more = counted(len(others), "other answer was", "other answers were")
     return (
-        f"{arms}, in {often / draws:.0%} of simulated trials (95% interval {100 * low:.0f} to "
-        f"{100 * high:.0f}%){more}. The true means differ from draw to draw, and with them the "
-        f"right answer."
+        f"{chosen(arms, mask)}, in {part:.1%} of simulated trials (95% interval "
+        f"{shares(low, high)}){f'; {more} given' if others else ''}. The true means differ from "
+        f"draw to draw, and with them the right answer."
     )
 
 
-def _wrong(each: xr.Dataset, draws: int) -> str:
-    wrong = int((each.stopped & ~each.correct).sum())
-    proved = each.attrs["guarantee"] == "proved"
-    promise = (
-        f"the probability of a wrong answer is proved to be at most {float(each.attrs['delta']):g}"
-        if proved
-        else "the answer is a heuristic, without a guarantee"
-    )
+def _wrong(summary: Summary, planned: xr.Dataset) -> str:
+    promise = "the answer is a heuristic, without a guarantee"
+    if planned.attrs["guarantee"] == "proved":
+        delta = float(planned.attrs["delta"])
+        promise = f"the probability of a wrong answer is proved to be at most {delta:g}"
+    rate, low, high = summary.error
     return (
-        f"{promise}; {wrong} of "
-        f"{draws} simulated trials gave a wrong one ({100 * wrong / draws:.1f}%, 95% interval "
-        f"{100 * float(each.error_lower):.1f} to {100 * float(each.error_upper):.1f}%)."
+        f"{promise}; {summary.wrong} of {summary.runs} simulated trials gave a wrong one "
+        f"({rate:.1%}, 95% interval {shares(low, high)})."
     )
 
 
-def _needed(each: xr.Dataset, level: float) -> tuple[float, float, float]:
-    times = np.where(each.stopped.values, each.stopping_time.values, np.inf)
+def _needed(plan: xr.Dataset, level: float) -> Interval:
+    times = np.where(plan.stopped.values, plan.stopping_time.values, np.inf)
     return quantile_interval(times, level)
 
 
-def _limited(value: float, low: float, high: float, limit: int) -> Cell:
-    """A sample size that may lie beyond the limit."""
-    beyond = f"> {limit:,}"
-    first = beyond if math.isinf(value) else count(value)
-    ends = [beyond if math.isinf(end) else count(end) for end in (low, high)]
-    return Cell(first, " to ".join(ends) if ends[0] != ends[1] else "", value)
-
-
-def _sizes(planned: xr.Dataset, goals: list[Goal]) -> Table:
-    limit, draws = planned.attrs["max_samples"], planned.sizes["draw"]
+def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> TableBlock:
+    limit = planned.attrs["max_samples"]
     levels = [float(level) for level in planned.assurance_level.values]
     rows = []
-    for g, label in enumerate(methods.labels(goals)):
-        each = planned.isel(goal=g)
-        late = int((~each.stopped).sum())
-        wrong = int((each.stopped & ~each.correct).sum())
-        times = each.plug_in_stopping_time.values.astype(np.float64)
-        mean = mean_interval(times.sum(), ((times - times.mean()) ** 2).sum(), len(times))
-        bounds = [_over_draws(each[name].values) for name in ("sharp_bound", "theorem_1")]
+    for g, (label, summary) in enumerate(zip(methods.labels(goals), told, strict=True)):
+        plan = planned.isel(goal=g)
+        mean = mean_interval(plan.plug_in_stopping_time.values)
+        bounds = [credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")]
         rows.append([
             Cell(label),
-            *(_limited(*_needed(each, level), limit) for level in levels),
-            number(*mean, least=not bool(each.plug_in_stopped.all())),
-            percent(late / draws, *map(float, share_interval(late, draws))),
-            percent(wrong / draws, float(each.error_lower), float(each.error_upper)),
-            *(number(*bound) for bound in bounds),
+            *(samples(*_needed(plan, level), limit=limit) for level in levels),
+            samples(*mean, least=not bool(plan.plug_in_stopped.all())),
+            percent(*summary.late), percent(*summary.error),
+            *(samples(*map(float, bound)) for bound in bounds),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
-             "mean N on the fitted means", "not settled by the limit", "wrong answers",
+             "mean N on the fitted means", "censored at the limit", "wrong answers",
              "sharp bound on N, posterior median", "Theorem 1, posterior median"]  # fmt: skip
     note = (
         f"N counts participants; at most {limit:,}. Small print: 95% intervals, for the two bounds "
         f"the 95% range over posterior draws. {_bounds(planned.attrs['bounds_in_words'])}"
     )
-    return Table("Participants by goal", heads, rows, note)
-
-
-def _over_draws(values: FloatArray) -> tuple[float, float, float]:
-    """Median, as in the plan's other files and pictures, and the ends of the 95% range."""
-    low, high = np.quantile(values, [0.025, 0.975], method="inverted_cdf")  # infinite ones too
-    return float(np.median(values)), float(low), float(high)
+    return TableBlock("Participants by goal", heads, rows, note)
 
 
 def _bounds(words: str) -> str:
@@ -212,49 +198,40 @@ def _bounds(words: str) -> str:
 
 def _ties(planned: xr.Dataset) -> list[Block]:
     said = planned.attrs["near_ties"]
-    return [Text(said, "warning")] if said else []
+    return [TextBlock(said, "warning")] if said else []
 
 
-def _assurance(planned: xr.Dataset, goals: list[Goal]) -> Table:
+def _assurance(planned: xr.Dataset, goals: list[Goal]) -> TableBlock:
     rows = []
     for j, n in enumerate(planned.samples.values):
         cells = [
-            plus_minus(float(each), float(planned.assurance_error[g, j]), percent=True)
-            for g, each in enumerate(planned.assurance.values[:, j])
+            plus_minus(float(share), float(planned.assurance_error[g, j]), percent=True)
+            for g, share in enumerate(planned.assurance.values[:, j])
         ]
         rows.append([Cell(f"{int(n):,}", key=float(n)), *cells])
     heads = ["participants N", *methods.labels(goals)]
-    return Table("Assurance: probability that the trial has its answer by N (± standard error, in "
-                 "percentage points)", heads, rows)  # fmt: skip
+    caption = "Assurance: probability that the trial has its answer by N"
+    return TableBlock(f"{caption} (± standard error, in percentage points)", heads, rows)
 
 
-def _arms(shares: xr.Dataset, planned: xr.Dataset, goal: Goal, margin: str, g: int) -> Table:
-    each, draws = planned.isel(goal=g), planned.sizes["draw"]
-    pulls = each.pulls.values.astype(np.float64)
-    errors = (
-        pulls.std(axis=0, ddof=1) / math.sqrt(draws)
-        if draws > 1
-        else np.full(len(planned.arm), math.nan)
-    )
-    returned = each.answer.values.sum(axis=0)
-    low, high = share_interval(returned, draws)
+def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> TableBlock:
     has_margin = bool((np.asarray(shares.attrs["eps1"]) > 0).any())
     rows = []
-    for i, arm in enumerate(map(str, planned.arm.values)):
+    for i, arm in enumerate(map(str, shares.arm.values)):
         near = [_probability(shares, "near_optimal", i)] if has_margin else []
         rows.append([
             Cell(arm), _probability(shares, "optimal", i), *near,
-            plus_minus(float(pulls[:, i].mean()), float(errors[i])),
-            percent(returned[i] / draws, float(low[i]), float(high[i])),
+            plus_minus(float(summary.pulls[i]), float(summary.pulls_error[i])),
+            percent(*share(int(summary.returned[i]), summary.runs)),
         ])  # fmt: skip
     near_head = ["P(within the margin)"] if has_margin else []
-    return Table(
+    return TableBlock(
         f"Arms, when the trial asks for {methods.asked(goal, margin)}",
         ["arm", "P(optimal)", *near_head, "mean participants", "returned by simulated trials"],
         rows,
         "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
-        f"participants are means over {draws} simulated trials ± standard errors; shares of "
-        "trials have 95% intervals. Trials that were not settled return no arm.",
+        f"participants are means over {summary.runs} simulated trials ± standard errors; shares of "
+        "trials have 95% intervals. Censored trials return no arm.",
     )
 
 
@@ -269,7 +246,7 @@ def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
         f"simulated once each, so that assurance averages over what is not known about the means; "
         f"{planned.sizes['replication']} further trials were simulated at the posterior means. A "
         f"trial that reached {planned.attrs['max_samples']:,} participants without an answer was "
-        f"counted as not settled, never as wrong."
+        f"counted as censored, never as wrong."
     )
     tuned = planned.attrs.get("expected_samples_per_arm")
     if tuned is not None:
@@ -306,10 +283,10 @@ def _promise(radius: Radius | None, planned: xr.Dataset) -> str:
 def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) -> list[Block]:
     blocks: list[Block] = []
     if command:
-        blocks += [Text("On the command line:"), Text(command, "code")]
+        blocks += [TextBlock("On the command line:"), TextBlock(command, "code")]
     fold, posterior = planned.attrs["fold"], group(fit, "posterior")
-    blocks += [Text("In Python, from the fit that was written with this report:"),
-               Text(_script(planned, fit_call(posterior)), "code")]  # fmt: skip
+    blocks += [TextBlock("In Python, from the fit that was written with this report:"),
+               TextBlock(_script(planned, fit_call(posterior)), "code")]  # fmt: skip
     blocks.append(settings("Settings", [
         ("seed", planned.attrs["seed"]),
         ("seed of the fit", posterior.attrs.get("paretoid_seed", "not kept with the fit")),
@@ -323,43 +300,46 @@ def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) ->
         ("priors", posterior.attrs["paretoid_priors"]),
         ("source of the data", trial.provenance or trial.citation or "the user's table"),
     ]))  # fmt: skip
-    blocks.append(versions())
+    blocks.append(versions_table())
     return blocks
 
 
 def _script(planned: xr.Dataset, made: str) -> str:
-    """The calls that give the same plan from the same fit."""
-    goals = _goals(planned)
-    asked = ", ".join(f"pt.{goal!r}" for goal in goals)
-    more = ""
-    if planned.attrs["fold"]:  # which sets every margin
-        bare = [f"AtMost({goal.k})" if isinstance(goal, AtMost) else f"{type(goal).__name__}()"
-                for goal in goals]  # fmt: skip
-        asked = ", ".join(f"pt.{goal}" for goal in bare)
-        more = f"fold={float(planned.attrs['fold'])!r}, "
-    if "expected_samples_per_arm" not in planned.attrs:
-        more += f"radius=pt.{planned.attrs['radius']}, "
+    """The calls that give the same plan from the same fit, to the last digit."""
+    said, limit = planned.attrs, int(planned.attrs["max_samples"])
     by = f"# which was made by {made}\n" if made else ""
+    more = ""
+    if "asked" in said:
+        asked = ", ".join(f"pt.{goal}" for goal in said["asked"].split("; "))
+        more += f"fold={float(said['fold'])!r}, " if said["fold"] else ""
+    else:
+        asked = ", ".join(f"pt.{goal!r}" for goal in _goals(planned))
+        by += "# margins to six digits: an older paretoid, which made the plan, kept no more\n"
+    if "expected_samples_per_arm" not in said:  # else it is found again
+        more += f"radius=pt.{said['radius']}, "
+    if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
+        more += f"scale_quantile={float(said['scale_quantile'])!r}, "
+    if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):
+        more += f"samples={planned.samples.values.tolist()}, "
     return f"""import paretoid as pt
 from paretoid import estimation
 
 fit = estimation.load_fit("fit.nc")    # written beside this report
 {by}plan = estimation.plan(
     fit, [{asked}],
-    {more}delta={float(planned.attrs["delta"])!r}, draws={planned.sizes["draw"]},
-    replications={planned.sizes["replication"]}, max_samples={int(planned.attrs["max_samples"])},
-    seed={int(planned.attrs["seed"])},
+    {more}delta={float(said["delta"])!r}, draws={planned.sizes["draw"]},
+    replications={planned.sizes["replication"]}, max_samples={limit}, seed={int(said["seed"])},
 )"""
 
 
-def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, list[Picture]]:
+def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, list[SvgPicture]]:
     from paretoid import plots
 
     trial = trial_of(fit)
-    found: dict[str, list[Picture]] = {}
+    pictures: dict[str, list[SvgPicture]] = {}
     with drawing():
         stops = plots.assurance(planned, ax=new_axes(4.4))
-        found["assurance"] = [picture(stops, "assurance", (
+        pictures["assurance"] = [picture(stops, "assurance", (
             "Probability that the trial has its answer by N participants."
         ))]  # fmt: skip
         optimal = plots.pareto_probability(
@@ -367,13 +347,13 @@ def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, li
             fold=planned.attrs["fold"] or None,
             ax=new_axes(0.36 * len(trial.arms) + 1.5, names=trial.arms),
         )
-        found["probability"] = [picture(optimal, "probability", (
+        pictures["probability"] = [picture(optimal, "probability", (
             "Posterior probability that each arm is optimal, and within the margin if there is one."
         ))]  # fmt: skip
-        found["forest"] = [picture(plots.forest(fit)[0], "forest", (
+        pictures["forest"] = [picture(plots.forest(fit)[0], "forest", (
             "Fitted means beside the published ones, with 95% intervals."
         ))]  # fmt: skip
-        found["projections"] = [picture(plots.projections(fit, draws=80)[0], "projections", (
+        pictures["projections"] = [picture(plots.projections(fit, draws=80)[0], "projections", (
             "80 posterior draws of the arms' means, two endpoints at a time."
         ))]  # fmt: skip
-    return found
+    return pictures

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.bounds import Problem
 from paretoid.goals import Goal
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
-from paretoid.report.limits import Bounds, Limits
-from paretoid.report.summaries import Summary, summaries
+from paretoid.report.limits import limits
+from paretoid.runs.files import read_manifest
 from paretoid.runs.reading import open_campaign
-from paretoid.runs.store import read_manifest
+from paretoid.summaries import Summary, summaries
+from paretoid.theory.bound import Bound
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
 
@@ -23,12 +25,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredCampaign:
     """A campaign opened for a report, with the objects that its texts name.
 
     runs    lazy, with all of instance, radius, delta, goal, replication
     about   what its manifest says of it
     cases   its instances, means and scale as arrays
+    settings    the summary of every instance, radius, delta and goal, with its bounds
     """
 
     directory: Path
@@ -39,23 +42,23 @@ class Stored:
     radii: list[Radius | None]
     cases: list[dict[str, Any]]
     sign: FloatArray
-    found: list[tuple[Summary, Limits]]
+    settings: list[tuple[Summary, dict[str, Bound]]]
 
     def oriented(self, i: int) -> FloatArray:
         """(K, D) means of an instance, larger is better."""
         return np.asarray(self.cases[i]["means"] * self.sign)
 
     def radius(self, q: int) -> str:
-        """A radius in few words."""
+        """The radius at position q, in few words."""
         return methods.radius_label(self.radii[q], self.about["radii"][q])
 
     @property
     def labels(self) -> list[str]:
-        """Of the instances."""
+        """The names of the instances."""
         return [str(case["label"]) for case in self.cases]
 
 
-def read_store(directory: str | Path) -> Stored:
+def read_store(directory: str | Path) -> StoredCampaign:
     """Open a finished campaign and summarise its runs; refuses what is none, in a sentence.
 
     >>> import tempfile
@@ -85,29 +88,39 @@ def read_store(directory: str | Path) -> Stored:
         {**case, "means": np.array(case["means"]), "scale": np.array(case["scale"])}
         for case in about["instances"]
     ]
-    bounds = Bounds(cases, sign, about["rule"], radii, about["deltas"], known)
-    found = [(each, bounds.of(each.at)) for each in summaries(runs)]
-    return Stored(
-        Path(directory), runs, about, manifest.get("versions", {}), known, radii, cases, sign, found
+    problems = [_problem(case, sign) for case in cases]
+    settings = []
+    for summary in summaries(runs):
+        i, q, d, g = summary.at
+        bounds = limits(problems, i, known[g], about["deltas"][d], radii[q], about["rule"])
+        settings.append((summary, bounds))
+    versions = manifest.get("versions", {})
+    return StoredCampaign(
+        Path(directory), runs, about, versions, known, radii, cases, sign, settings
     )
 
 
-def as_dict(stored: Stored) -> dict[str, Any]:
+def _problem(case: dict[str, Any], sign: FloatArray) -> Problem:
+    gaussian = case["kind"] == "GaussianBandit" and "covariance" not in case
+    return Problem(case["means"] * sign, case["scale"], case["scale"], gaussian)
+
+
+def as_dict(stored: StoredCampaign) -> dict[str, Any]:
     """The numbers of the report for machines."""
     about = stored.about
     rows = []
-    for each, limits in stored.found:
-        i, q, d, g = each.at
+    for summary, bounds in stored.settings:
+        i, q, d, g = summary.at
         rows.append({
             "instance": stored.labels[i], "radius": about["radii"][q],
             "guarantee": about["guarantees"][q], "delta": about["deltas"][d],
-            "goal": about["labels"][g], "runs": each.runs, "censored": each.censored,
-            "wrong": each.wrong, "mean_samples": each.mean, "median_samples": each.median,
-            "error_rate": each.error, "sharp_bound": limits.sharp,
-            "theorem_1": limits.theorem_1, "mean_bound": limits.mean,
-            "least_mean": limits.least,
-            "returned": dict(zip(about["arms"], each.returned.tolist(), strict=True)),
-            "mean_pulls": dict(zip(about["arms"], each.pulls.tolist(), strict=True)),
+            "goal": about["labels"][g], "runs": summary.runs, "censored": summary.censored,
+            "wrong": summary.wrong, "mean_samples": summary.mean, "median_samples": summary.median,
+            "error_rate": summary.error, "sharp_bound": bounds.get("sharp_bound"),
+            "theorem_1": bounds.get("theorem_1"), "mean_bound": bounds.get("expected_lucb1"),
+            "least_mean": bounds.get("characteristic"),
+            "returned": dict(zip(about["arms"], summary.returned.tolist(), strict=True)),
+            "mean_pulls": dict(zip(about["arms"], summary.pulls.tolist(), strict=True)),
         })  # fmt: skip
     return {"seed": about["seed"], "rule": about["rule"], "max_samples": about["max_samples"],
             "paretoid": about["paretoid"], "settings": rows}  # fmt: skip

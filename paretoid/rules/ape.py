@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from paretoid.engine.program import SINGLE_ARM, Program
-from paretoid.rules.base import Advance, Rule
+from paretoid.rules.base import Rule, less_sampled
 from paretoid.theory.checks import check_choice
+from paretoid.theory.radii import Mixture, Radius
+
+if TYPE_CHECKING:
+    from paretoid.view import View
 
 
 @dataclass(frozen=True)
@@ -27,27 +30,21 @@ class APE(Rule):
 
     pull: str = "less sampled"
 
+    guarantee = "proved"
+    default_radius: ClassVar[Radius] = Mixture()
+
     def __post_init__(self) -> None:
         check_choice(
             self.pull, ("less sampled", "both"), name="pull", why="see the docstring of APE."
         )
 
     @property
-    def both(self) -> bool:
-        """Are both arms sampled before the next test?"""
+    def in_rounds(self) -> bool:
+        """True with `pull="both"`: then two arms are sampled before the next test."""
         return self.pull == "both"
 
-    def kernel(self, program: Program) -> Advance:
-        """The engine's loop; the textbook's for `SingleArm`, whose radii all change each round."""
-        from paretoid.engine import ape, yardstick
-
-        if program.radius != SINGLE_ARM:
-            return ape.advance
-        work = yardstick.workspace(*program.location.shape)
-        nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
-
-        def advance(program: Any, state: Any, runs: Any, noise: Any) -> None:
-            for q, r in enumerate(runs):
-                yardstick.advance(program, state, r, noise[q], *nothing, work)
-
-        return advance
+    def choose(self, view: View, rng: np.random.Generator) -> list[int]:
+        """b_t and c_t, or the less sampled of them."""
+        if self.in_rounds:
+            return [view.b, view.c]
+        return [less_sampled(view.b, view.c, view.counts)]

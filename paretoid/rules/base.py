@@ -1,55 +1,109 @@
-"""What a sampling rule is to the engine: a kernel that advances runs."""
+"""What a sampling rule is: which arms next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.engine.program import Program
 from paretoid.goals import Goal
+from paretoid.theory.checks import BoolArray, FloatArray
+from paretoid.theory.member import Member
 from paretoid.theory.radii import Radius
 
-#: advance(program, state, runs, noise): run runs[q] by noise[q], (samples, width)
-Advance = Callable[[Any, Any, Any, Any], None]
+if TYPE_CHECKING:
+    from paretoid.view import Standing, View
+
+#: arms accepted, and arms dropped with an arm that showed it
+Verdicts = tuple[Sequence[int], dict[int, int]]
 
 
-class Rule:
-    """Which arm next. A new rule is one file here and one kernel with the signature `Advance`.
+class Rule(Member):
+    """Which arms next. Use one of the members, or write your own.
 
-    >>> from paretoid import APE, LUCB, GaussianBandit, ParetoSet, RoundRobin, run_once, simulate
+    A rule names the arms to sample before the next test. The loop does the rest: it samples each
+    arm until its intervals are finite, tests the goals, counts the budget and says what is proved.
+    Correctness never depends on the rule, only the number of samples does; still a rule whose
+    author does not say so is "heuristic".
+
+    >>> class Coin(Rule):
+    ...     '''Sample b_t or c_t, whichever a coin says.'''
+    ...     guarantee = "proved"
+    ...     def choose(self, view, rng):
+    ...         view.memory["tosses"] = view.memory.get("tosses", 0) + 1    # kept for this run
+    ...         return [view.b if rng.random() < 0.5 else view.c]
+    >>> from paretoid import APE, LUCB, GaussianBandit, ParetoSet, RoundRobin, simulate
     >>> bandit = GaussianBandit([[2.0, 0.0], [0.0, 2.0]])
-    >>> bool(simulate(bandit, ParetoSet(), rule=RoundRobin(), replications=3).correct.all())
-    True
-    >>> LUCB().both, APE().both    # are two arms sampled before the next test?
-    (True, False)
-    >>> RoundRobin().in_rounds, APE().in_rounds    # more than one?
-    (True, False)
+    >>> runs = simulate(bandit, rule=Coin(), replications=3, seed=1)
+    >>> bool(runs.correct.all()), runs.attrs["rule"], runs.attrs["guarantee"]
+    (True, 'Coin()', 'proved')
+
+    `rng` is a stream of the run's own, apart from that of the outcomes; `view.memory` a dictionary
+    that lasts as long as the run (in a live trial it is kept in the ledger, so plain data only).
+
+    Of ours:
+
+    >>> RoundRobin().whole_rounds, APE().whole_rounds, APE().in_rounds
+    (False, True, False)
     >>> LUCB().check(bandit, [ParetoSet()], LUCB.default_radius)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     ValueError: rule=LUCB() looks for the best arm, ...
 
-    The loop itself is a kernel that the engine asks for:
+    What `UniformElimination` adds, `judge`, `settle` and `opening`, few rules need:
 
-    >>> program = run_once(bandit).setting.program()
-    >>> callable(APE().kernel(program)), callable(RoundRobin().kernel(program))
-    (True, True)
+    >>> from paretoid.view import Lens, Samples
+    >>> lens = Lens(bandit, APE().default_radius, 0.1, eps1=0.0)
+    >>> view = lens.view(Samples(np.full((2, 2), 99.0), bandit.oriented, np.zeros((2, 2))), 198)
+    >>> APE().choose(view, None), APE().judge(view, ParetoSet()), APE().settle(view)
+    ([0], array([ True,  True]), ((), {}))
+    >>> APE().opening(np.array([[1.0, 2.0], [0.0, 1.0]]), view.standing)
+    [1]
     """
 
-    @property
-    def both(self) -> bool:
-        """Are two arms sampled before the next test?"""
-        return False
+    #: where no radius is given; None: `Mixture()`
+    default_radius: ClassVar[Radius | None] = None
+    #: False: a round that the budget cuts short is sampled as far as it goes, and not tested
+    whole_rounds: ClassVar[bool] = True
 
     @property
     def in_rounds(self) -> bool:
-        """Is more than one arm sampled before the next test?"""
-        return self.both
+        """True: several arms may be sampled before the next test."""
+        return True
 
-    def kernel(self, program: Program) -> Advance:
-        """The compiled loop of this rule for this program."""
-        raise NotImplementedError
+    def choose(self, view: View, rng: np.random.Generator) -> Sequence[int]:
+        """The arms to sample before the next test, at least one and none twice."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must define choose(view, rng), the arms to sample next."
+        )
 
     def check(self, bandit: Bandit, goals: Sequence[Goal], radius: Radius) -> None:
         """Refuse bandits, goals and radii that this rule cannot serve."""
+
+    def judge(self, view: View, goal: Goal) -> BoolArray | None:
+        """The answer to `goal` if it may be given now; the goal itself knows best."""
+        return goal.decide(view)
+
+    def settle(self, view: View) -> Verdicts:
+        """Arms that this test accepts or drops for good; most rules settle nothing."""
+        return (), {}
+
+    def opening(self, counts: FloatArray, standing: Standing) -> list[int]:
+        """In a live trial, the arms of a round while some interval is infinite.
+
+        counts  (K, D) outcomes, those awaited included
+
+        By default the arm with fewest outcomes, in its scarcest objective.
+        """
+        return [int(np.argmin(counts.min(axis=1)))]
+
+
+def less_sampled(first: int, second: int, counts: Any) -> int:
+    """The arm with fewer samples, `first` if equal.
+
+    >>> less_sampled(0, 2, [5, 1, 5]), less_sampled(0, 1, [5, 1, 5])
+    (0, 1)
+    """
+    return first if counts[first] <= counts[second] else second

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Goal, ParetoSet
-from paretoid.rules.base import Rule
-from paretoid.theory.checks import check_count, check_delta
+from paretoid.rules.base import Rule, less_sampled
+from paretoid.theory.checks import BoolArray, FloatArray, check_count, check_delta
 from paretoid.theory.radii import Radius
 from paretoid.theory.single_stream import ArmMixture, ArmRadius
+
+if TYPE_CHECKING:
+    from paretoid.view import ArmBounds, View
 
 
 class BestArmRule(Rule):
@@ -26,9 +31,31 @@ class BestArmRule(Rule):
     array([0, 5])
     >>> BestArmRule().levels(5, 0.1)
     (0.02, 0.02)
+    >>> LUCB().pair((np.array([0.0, 1.0]), np.array([-2.0, -1.0]), np.array([2.0, 3.0])))
+    (1, 0, 3.0)
     """
 
     default_radius: ClassVar[ArmRadius] = ArmMixture()
+
+    def pair(self, bounds: ArmBounds) -> tuple[int, int, float]:
+        """(candidate, rival, upper bound of the rival less lower bound of the candidate)."""
+        raise NotImplementedError(f"{type(self).__name__} must define pair(bounds).")
+
+    def choose(self, view: View, rng: np.random.Generator) -> list[int]:
+        """The pair, or the less sampled of it."""
+        candidate, rival, _ = self._pair(view)
+        if self.in_rounds:
+            return [candidate, rival]
+        return [less_sampled(candidate, rival, view.counts)]
+
+    def judge(self, view: View, goal: Goal) -> BoolArray | None:
+        """Every goal asks for the best arm; it is known once the pair is apart."""
+        candidate, _, gap = self._pair(view)
+        return np.arange(view.K) == candidate if gap < view.eps1[0] else None
+
+    def _pair(self, view: View) -> tuple[int, int, float]:
+        assert view.single is not None, "a rule for single arms needs a radius on these"
+        return self.pair(view.single)
 
     def levels(self, K: int, delta: float) -> tuple[float, float]:
         """(level of lower bounds, level of upper bounds): delta/K each.
@@ -53,10 +80,15 @@ class BestArmRule(Rule):
                 f"radius out, or pass ArmMixture() or IteratedLogarithm()."
             )
         for goal in goals:
-            exact = isinstance(goal, ParetoSet) and not goal.eps1
-            if not exact and not (isinstance(goal, AtMost) and goal.k == 1):
+            exact = type(goal) is ParetoSet and not goal.eps1
+            if not exact and not (type(goal) is AtMost and goal.k == 1):
                 raise ValueError(
                     f"{name} returns one arm, and a correct answer to {goal} may need more or "
                     f"others. It serves ParetoSet() and AtMost(1, eps1); for other goals use "
                     f"APE()."
                 )
+
+
+def others_of(bounds: FloatArray, arm: int) -> FloatArray:
+    """The bounds of all arms but one, which gets minus infinity."""
+    return np.where(np.arange(len(bounds)) == arm, -np.inf, bounds)

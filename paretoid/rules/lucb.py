@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from paretoid.engine.program import Program
-from paretoid.rules.base import Advance
-from paretoid.rules.best_arm import BestArmRule
+import numpy as np
+
+from paretoid.rules.best_arm import BestArmRule, others_of
 from paretoid.theory.checks import check_count, check_delta
+
+if TYPE_CHECKING:
+    from paretoid.view import ArmBounds
 
 
 @dataclass(frozen=True)
@@ -22,16 +26,14 @@ class LUCB(BestArmRule):
     (0.02, 0.02)
     """
 
-    @property
-    def both(self) -> bool:
-        """Yes."""
-        return True
+    guarantee = "proved"
 
-    def kernel(self, program: Program) -> Advance:
-        """See `Rule.kernel`."""
-        from paretoid.engine import baselines
-
-        return baselines.lucb
+    def pair(self, bounds: ArmBounds) -> tuple[int, int, float]:
+        """h, l, and upper(l) - lower(h)."""
+        mean, lower, upper = bounds
+        h = int(np.argmax(mean))
+        l = int(np.argmax(others_of(upper, h)))
+        return h, l, float(upper[l] - lower[h])
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class LUCBpp(LUCB):
     >>> LUCBpp().levels(5, 0.08)
     (0.01, 0.04)
     """
+
+    guarantee = "proved"
 
     def levels(self, K: int, delta: float) -> tuple[float, float]:
         """(delta/(2 (K - 1)), delta/2)."""

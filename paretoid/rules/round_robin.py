@@ -1,16 +1,22 @@
-"""Every arm in turn, with APE's stopping rules: what adaptive sampling has to beat."""
+"""Every arm in turn: what adaptivity is worth is measured against this."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.engine.program import Program
 from paretoid.goals import Goal
-from paretoid.rules.base import Advance, Rule
-from paretoid.rules.uniform_elimination import refuse_single_arm
+from paretoid.rules.base import Rule
+from paretoid.rules.uniform_elimination import refuse_growing
+from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import Radius
+
+if TYPE_CHECKING:
+    from paretoid.view import Standing, View
 
 
 @dataclass(frozen=True)
@@ -18,23 +24,23 @@ class RoundRobin(Rule):
     """Sample all K arms once per round; APE's stopping rules and answers, all goals.
 
     The rules are tested after each full round, so counts are equal and a stopping time is a
-    multiple of K; a round that the budget cuts short is not tested. `SingleArm` is refused.
+    multiple of K; a round that the budget cuts short is not tested. `LUCB1Like` is refused.
 
     >>> RoundRobin()
     RoundRobin()
     """
 
-    @property
-    def in_rounds(self) -> bool:
-        """Yes."""
-        return True
+    guarantee = "proved"
+    whole_rounds = False
 
     def check(self, bandit: Bandit, goals: Sequence[Goal], radius: Radius) -> None:
         """A radius that depends on the two arms alone."""
-        refuse_single_arm(self, radius)
+        refuse_growing(self, radius)
 
-    def kernel(self, program: Program) -> Advance:
-        """See `Rule.kernel`."""
-        from paretoid.engine import baselines
+    def choose(self, view: View, rng: np.random.Generator) -> list[int]:
+        """All arms."""
+        return list(range(view.K))
 
-        return baselines.round_robin
+    def opening(self, counts: FloatArray, standing: Standing) -> list[int]:
+        """All arms, as always."""
+        return list(standing.active)

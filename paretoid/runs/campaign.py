@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid import registry
 from paretoid.bandits import Bandit
 from paretoid.bounds import exact_gaussian
+from paretoid.engine.build import runs_compiled
 from paretoid.engine.cache import is_compiled
 from paretoid.goals import Goal
 from paretoid.rules import Rule
 from paretoid.runs.chunk import Checkpoint, run_chunk
-from paretoid.runs.dispatch import Task, dispatch, executor_or_threads, runs_here, workers_of
+from paretoid.runs.dispatch import Task, dispatch, executor_for, runs_here, workers_of
 from paretoid.runs.feasibility import expected_samples
 from paretoid.runs.progress import Progress, tell
 from paretoid.runs.results import Memory, tile_arrays
 from paretoid.runs.setting import Setting, as_bandits, check_setting, streams_of
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
+from paretoid.text import counted
 from paretoid.theory.checks import FloatArray, check_count
+from paretoid.theory.member import weakest
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -123,10 +127,8 @@ class Campaign:
             "instance": len(self.bandits), "goal": len(self.goals), "radius": len(self.radii),
             "delta": len(self.deltas), "replication": self.replications,
         }  # fmt: skip
-        plural = {"radius": "radii"}
-        words = [
-            f"{n:,} {name if n == 1 else plural.get(name, name + 's')}" for name, n in sizes.items()
-        ]
+        plurals = {"radius": "radii"}
+        words = [counted(n, name, plurals.get(name, "")) for name, n in sizes.items()]
         return f"Campaign({' x '.join(words)})"
 
     def key(self, instance: int, replication: int) -> tuple[int, ...]:
@@ -139,6 +141,26 @@ class Campaign:
         """
         return (replication,) if self.single else (instance, replication)
 
+    @property
+    def guarantees(self) -> list[str]:
+        """For each radius the weakest of rule, radius and goals.
+
+        >>> from paretoid import BernoulliBandit, Mixture
+        >>> radii = [Mixture(), Mixture(union="none")]
+        >>> Campaign(BernoulliBandit([[0.9], [0.1]]), radii=radii).guarantees
+        ['proved', 'heuristic']
+        """
+        return [weakest([self.rule, radius, *self.goals]) for radius in self.radii]
+
+    @cached_property
+    def compiled(self) -> bool:
+        """True: compiled loops run all of it; False: the readable loop runs some."""
+        return all(
+            runs_compiled(bandit, self.goals, self.rule, radius)
+            for bandit in self.bandits
+            for radius in self.radii
+        )
+
     @cached_property
     def seconds(self) -> FloatArray:
         """(radii, deltas, streams, instances) what a run may take by its bound; only a guide."""
@@ -146,7 +168,7 @@ class Campaign:
         result = np.empty((len(self.radii), len(self.deltas), len(self.streams), len(self.bandits)))
         limit = np.inf if self.max_samples is None else self.max_samples
         for q, d, s, i in np.ndindex(*result.shape):
-            cost = seconds_per_sample(K, D, self.radii[q])
+            cost = seconds_per_sample(K, D, self.radii[q], self.compiled)
             samples = limit
             if limit * cost > 0.05:  # a shorter run is not worth its gaps, a K x K table
                 goals = [self.goals[g] for g in self.streams[s]]
@@ -175,17 +197,29 @@ class Campaign:
             "arms": list(first.arms),
             "objectives": list(first.objectives),
             "minimize": list(first.minimize),
-            "goals": [repr(goal) for goal in self.goals],
+            "goals": [registry.text(goal) for goal in self.goals],
             "labels": [str(goal) for goal in self.goals],
             "streams": self.streams,
-            "rule": repr(self.rule),
-            "radii": [repr(radius) for radius in self.radii],
-            "guarantees": [radius.guarantee for radius in self.radii],
+            "rule": registry.text(self.rule),
+            "radii": [registry.text(radius) for radius in self.radii],
+            "guarantees": self.guarantees,
             "deltas": self.deltas,
             "seed": self.seed,
             "max_samples": self.max_samples,
             "paretoid": __version__,
         }
+
+    def describe_for_files(self) -> dict[str, Any]:
+        """`describe`, with the modules of members that are not ours; refused if none has one.
+
+        >>> from paretoid import BernoulliBandit
+        >>> campaign = Campaign(BernoulliBandit([[0.9], [0.1]]))
+        >>> campaign.describe_for_files() == campaign.describe()
+        True
+        """
+        members = [*self.goals, self.rule, *self.radii, *self.bandits]
+        others = sorted(set(registry.identities(members)))
+        return {**self.describe(), **({"others": others} if others else {})}
 
     def run(
         self,
@@ -232,8 +266,8 @@ class Campaign:
         [[[[True, True, True]]]]
         """
         failures: list[tuple[Tile, Exception]] = []
-        with executor_or_threads(executor) as pool:
-            if runs_here(pool):
+        with executor_for(executor, self.compiled, self._sample_of_work()) as pool:
+            if runs_here(pool) and self.compiled:
                 if progress and not is_compiled():
                     tell("compiling the engine; only the first run does, it takes half a minute")
                 self._compile()
@@ -283,6 +317,10 @@ class Campaign:
             tasks.append(Task(tile, work_of(self, tile), float(seconds), paused.get(tile)))
         return tasks
 
+    def _sample_of_work(self) -> Any:
+        """Something like what workers will be sent, to see whether it can be."""
+        return None if self.compiled else (self.bandits, self.goals, self.rule, self.radii)
+
     def _compile(self) -> None:
         """Compile, or load from the cache, before any thread or process needs the kernels."""
         for radius in self.radii:
@@ -296,9 +334,9 @@ class Campaign:
         lines = [f"  {where}: {type(error).__name__}: {error}" for where, error in listed[:5]]
         if len(listed) > 5:
             lines.append(f"  and {len(listed) - 5} more")
-        what = "1 chunk failed" if len(listed) == 1 else f"{len(listed)} chunks failed"
+        what = counted(len(listed), "chunk")
         return CampaignError(
-            "\n".join([f"{what}, all others are finished:", *lines, sink.how_to]),
+            "\n".join([f"{what} failed, all others are finished:", *lines, sink.how_to]),
             listed,
             sink.dataset(partial=True),
         )
@@ -333,16 +371,20 @@ class Campaign:
 
 def _describe(bandit: Bandit) -> dict[str, Any]:
     """A bandit in plain types; all that its outcomes are drawn from by a digest."""
-    found: dict[str, Any] = {
-        "kind": type(bandit).__name__,
+    said: dict[str, Any] = {
+        "kind": registry.kind_of(bandit),
         "means": bandit.means.tolist(),
         "scale": bandit.scale.tolist(),
     }
     covariance = getattr(bandit, "covariance", None)
     if covariance is not None:
-        found["covariance"] = covariance.tolist()
-    terms = b"".join(np.ascontiguousarray(term).tobytes() for term in bandit.kernel_terms())
-    return {**found, "drawn from": hashlib.sha256(terms).hexdigest()[:16]}
+        said["covariance"] = covariance.tolist()
+    law = bandit.compiled_law
+    if law is None:
+        terms = registry.fingerprint(bandit)
+    else:
+        terms = b"".join(np.ascontiguousarray(term).tobytes() for term in law[1:])
+    return {**said, "drawn from": hashlib.sha256(terms).hexdigest()[:16]}
 
 
 def _outcomes(bandits: Sequence[Bandit]) -> str:

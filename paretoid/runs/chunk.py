@@ -1,4 +1,4 @@
-"""Replications of one setting, advanced together on one thread; they can pause and go on."""
+"""Replications of one setting, run together on one thread; compiled ones can pause and go on."""
 
 from __future__ import annotations
 
@@ -9,24 +9,32 @@ from functools import lru_cache
 
 import numpy as np
 
+from paretoid import loop
+from paretoid.engine.build import loop_of, with_columns
+from paretoid.engine.columns import Columns
 from paretoid.engine.program import (
     CONSTANT_OUTCOMES,
+    OUTGROWN,
     RUNNING,
     STATUS,
     TIME,
+    EngineState,
     Program,
-    State,
     new_state,
 )
 from paretoid.runs.setting import Setting
-from paretoid.theory.checks import BoolArray, IntArray
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
 #: doubles of noise drawn ahead for one call of a kernel: 1 MB, about what the cache holds
 _NOISE = 1 << 17
 
 
+#: ends the spawn key of the random numbers of a rule: no replication has this number
+_RULE = 0x52554C45
+
+
 @lru_cache(maxsize=8)
-def _program(setting: Setting) -> Program:
+def _program(setting: Setting) -> tuple[Program, Columns | None]:
     """Built once for all chunks of a setting; programs are read-only."""
     return setting.program()
 
@@ -51,7 +59,7 @@ class Checkpoint:
     block     samples to draw ahead next
     """
 
-    state: State
+    state: EngineState
     running: IntArray
     streams: tuple[np.random.Generator, ...]
     block: int
@@ -71,6 +79,15 @@ def generator(seed: int, key: tuple[int, ...]) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
+def rule_generator(seed: int, key: tuple[int, ...]) -> np.random.Generator:
+    """The random numbers of a rule in one replication, apart from those of the outcomes.
+
+    >>> rule_generator(1, (0,)).random() != generator(1, (0,)).random()
+    True
+    """
+    return generator(seed, (*key, _RULE))
+
+
 def run_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]) -> Chunk:
     """The replications `keys`, on this thread, to their end."""
     result = advance_chunk(setting, seed, keys)
@@ -87,19 +104,21 @@ def advance_chunk(
 ) -> Chunk | Checkpoint:
     """Run `keys` from the beginning or from `start`; pause once `samples` more were drawn.
 
-    How noise is blocked and where a chunk pauses change no result.
+    How noise is blocked and where a chunk pauses change no result. The readable loop never pauses.
     """
-    program = _program(setting)
+    if not setting.compiled:
+        return _readable_chunk(setting, seed, keys)
+    engine = Engine(setting)
+    program = engine.program
     bandit, R = setting.bandit, len(keys)
     if start is None:
         state = new_state(program, R)
         running = np.arange(R)
         streams = [generator(seed, key) for key in keys]
-        block = max(1024, bandit.K * program.first)
+        block = max(1024, len(program.opening))
     else:
         state, running, block = start.state, start.running, start.block
         streams = list(start.streams)
-    advance = setting.rule.kernel(program)
     width = bandit.noise_width
     ahead = np.empty(max(_NOISE, R * 256 * width))  # one buffer: fresh pages cost more than noise
     drawn = 0
@@ -112,16 +131,75 @@ def advance_chunk(
         noise = ahead[: math.prod(shape)].reshape(shape)
         for stream, row in zip(streams, noise, strict=True):
             bandit.fill(stream, row)
-        advance(program, state, running, noise)
+        engine.advance(state, running, noise)
         drawn += shape[0] * shape[1]
         status = state.clock[running, STATUS]
-        if (status == CONSTANT_OUTCOMES).any():
-            raise ValueError(
-                f"an arm of {bandit!r} gave the same outcome every time, so its variance cannot "
-                f"be estimated and UnknownScale is not proved. Use Mixture() with a known scale."
-            )
         streams = [stream for stream, s in zip(streams, status, strict=True) if s == RUNNING]
         running = running[status == RUNNING]
         block = min(2 * block, len(ahead))
     pulls = np.where(state.stopped[:, :, None], state.pulls, state.counts[:, None, :])
     return Chunk(pulls.sum(axis=2), state.stopped, state.answer, pulls)
+
+
+class Engine:
+    """The compiled loop of a setting with its program, whose columns grow as counts do."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        program, self.columns = _program(setting)
+        self.program = program if self.columns is None else with_columns(program, self.columns)
+        self._advance = loop_of(setting.rule, setting.radius)
+
+    def advance(
+        self,
+        state: EngineState,
+        runs: IntArray,
+        noise: FloatArray,
+        trace: IntArray | None = None,
+    ) -> None:
+        """Advance `runs` by `noise`, (runs, samples, width); `trace` is given the arms sampled."""
+        if trace is None:
+            trace = np.empty((len(runs), 0), dtype=np.int64)
+        before = state.clock[runs, TIME]
+        self._advance(self.program, state, runs, noise, trace)
+        if (state.clock[runs, STATUS] == CONSTANT_OUTCOMES).any():
+            raise loop.ConstantOutcomesError(loop.constant_outcomes(self.setting.bandit))
+        for q, run in enumerate(runs):
+            while state.clock[run, STATUS] == OUTGROWN:
+                self._grow(state, int(run))
+                used = int(state.clock[run, TIME] - before[q])
+                self._advance(
+                    self.program, state, runs[q : q + 1], noise[q : q + 1, used:],
+                    trace[q : q + 1, used:],
+                )  # fmt: skip
+        moved = state.clock[runs, TIME] > before
+        stuck = runs[(state.clock[runs, STATUS] == RUNNING) & ~moved]
+        if len(stuck):
+            raise RuntimeError(
+                f"the loop of {self.setting.rule!r} took no sample in {noise.shape[1]} tries, so "
+                f"the run would never end. This is a mistake of the loop's."
+            )
+
+    def _grow(self, state: EngineState, run: int) -> None:
+        """Give the columns room for the next samples of a run."""
+        assert self.columns is not None
+        self.columns.reserve(state.counts[run] + 1)
+        self.program = with_columns(self.program, self.columns)
+        state.clock[run, STATUS] = RUNNING
+
+
+def _readable_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]) -> Chunk:
+    """The replications `keys`, one after the other, by `paretoid.loop`."""
+    K, G, R = setting.bandit.K, len(setting.goals), len(keys)
+    stopped, answer = np.zeros((R, G), dtype=np.bool_), np.zeros((R, G, K), dtype=np.bool_)
+    pulls = np.zeros((R, G, K), dtype=np.int64)
+    lens = loop.lens_of(setting)
+    for r, key in enumerate(keys):
+        outcomes = loop.outcomes_from(setting.bandit, generator(seed, key))
+        history = loop.run(setting, outcomes, rule_generator(seed, key), lens=lens)
+        for g, stop in enumerate(history.stops):
+            stopped[r, g] = stop is not None
+            pulls[r, g] = history.counts if stop is None else stop.pulls
+            if stop is not None:
+                answer[r, g] = stop.answer
+    return Chunk(pulls.sum(axis=2), stopped, answer, pulls)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import heapq
+import multiprocessing
 import os
+import pickle
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -39,12 +42,24 @@ class Task:
 
 
 @contextmanager
-def executor_or_threads(executor: Any) -> Iterator[Executor]:
-    """The given executor, left open; or one thread per core, closed at the end."""
+def executor_for(executor: Any, compiled: bool, work: Any) -> Iterator[Executor]:
+    """The given executor, left open; or one of our own, closed at the end.
+
+    Compiled loops let go of the interpreter's lock and run on threads, one per core. The readable
+    loop does not: it runs in processes, where the system can fork and `work` can be sent to them,
+    else on one thread.
+    """
     if isinstance(executor, Executor):
         yield executor
     elif executor is None:
-        pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        pool: Executor
+        if compiled:
+            pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        elif _can_fork(work):
+            context = multiprocessing.get_context("fork")
+            pool = ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context)
+        else:
+            pool = ThreadPoolExecutor(1)
         try:
             yield pool
         finally:
@@ -54,6 +69,19 @@ def executor_or_threads(executor: Any) -> Iterator[Executor]:
             f"executor={executor!r} must be a concurrent.futures.Executor or None; for Dask pass "
             f"client.get_executor()."
         )
+
+
+def _can_fork(work: Any) -> bool:
+    """True: processes can be made by forking, and `work` can be pickled for them."""
+    if "fork" not in multiprocessing.get_all_start_methods() or (os.cpu_count() or 1) < 2:
+        return False
+    if sys.platform == "darwin":  # forking there may break libraries of the system
+        return False
+    try:
+        pickle.dumps(work)
+    except Exception:  # what pickling raises depends on what is pickled
+        return False
+    return True
 
 
 def workers_of(executor: Executor) -> int:

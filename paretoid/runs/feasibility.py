@@ -10,7 +10,13 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.theory.checks import FloatArray
-from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
+from paretoid.theory.radii import (
+    KaufmannKoolen,
+    Mixture,
+    MixtureRadius,
+    PairwiseRadius,
+    Radius,
+)
 from paretoid.theory.sharp_bound import samples_to_separate
 
 MOST_SAMPLES = 1e11
@@ -20,8 +26,8 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
     """Raise if a goal's gap is zero, or so small that the sharp bound exceeds 1e11 samples.
 
     Gaps are in units of the largest scale of each objective. The bound is that of the radius
-    itself where it depends on counts alone; `UnknownScale` is judged by the `Mixture` it tends
-    to, others by `KaufmannKoolen`: only hopeless problems are refused.
+    itself where it depends on counts alone; `UnknownScale` and unequal shares are judged by the
+    plain `Mixture` they are near, others by `KaufmannKoolen`: only hopeless problems are refused.
     """
     divisor = bandit.scale.max(axis=0)
     judge = _judge(radius)
@@ -34,11 +40,11 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
                 _refuse(bandit, goal, goal.gaps(bandit.oriented, divisor), judge, delta)
 
 
-def _judge(radius: Radius) -> PairwiseRadius:
+def _judge(radius: Radius) -> Mixture | KaufmannKoolen:
     """The radius whose sharp bound stands for that of `radius`."""
-    if isinstance(radius, UnknownScale):
-        return Mixture(radius.rho, radius.union)
-    return radius if isinstance(radius, PairwiseRadius) else KaufmannKoolen()
+    if isinstance(radius, MixtureRadius):
+        return Mixture(float(np.median(radius.rho)), radius.union, radius.sides)
+    return radius if type(radius) is KaufmannKoolen else KaufmannKoolen()
 
 
 def expected_samples(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta: float) -> float:

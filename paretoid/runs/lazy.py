@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
+from paretoid.runs.files import read_variable
 from paretoid.runs.results import RUNS, VARIABLES
-from paretoid.runs.store import read_variable
 from paretoid.runs.tiles import Tile
 
 
-class Stored(BackendArray):
+class StoredVariable(BackendArray):
     """A variable by name, spread over the `files` of its tiles; `streams` list their goals."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Stored(BackendArray):
             for one, size in zip(key, self.shape, strict=True)
         ]
         instances, radii, deltas, goals, replications, *arms = wanted
-        result = np.zeros([len(each) for each in wanted], dtype=self.dtype)
+        result = np.zeros([len(positions) for positions in wanted], dtype=self.dtype)
         for tile, path in self.files.items():
             # where the tile lies in the result, and the result in the tile
             to_i, from_i = _overlap(instances, tile.first_instance, tile.last_instance)

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import Any
 
+from paretoid.text import clock
+
 #: seconds between two lines when standard error is no terminal
 _PAUSE = 10.0
 
@@ -66,7 +68,7 @@ class Progress:
         if self.censored:
             text += f", {self.censored:,} censored"
         if self.done < self.runs and self.worked > 0:
-            text += f", {_clock(took * (self.seconds / self.worked - 1))} left"
+            text += f", {clock(took * (self.seconds / self.worked - 1))} left"
         return text
 
     def _line(self) -> None:
@@ -76,14 +78,3 @@ class Progress:
 def tell(sentence: str) -> None:
     """One line on standard error."""
     print(f"paretoid: {sentence}", file=sys.stderr, flush=True)
-
-
-def _clock(seconds: float) -> str:
-    """Hours, minutes, seconds.
-
-    >>> _clock(4000), _clock(75), _clock(3)
-    ('1:06:40', '1:15', '0:03')
-    """
-    minutes, rest = divmod(max(0, round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

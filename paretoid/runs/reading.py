@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paretoid.runs.files import read_manifest, tiles_in
 from paretoid.runs.results import VARIABLES, as_dataset, finished, shape_of
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def open_part(
     """The first `replications` of a stored campaign, or all; see `open_campaign`."""
     from xarray.core.indexing import LazilyIndexedArray
 
-    from paretoid.runs.lazy import Stored
-    from paretoid.runs.store import read_manifest, tiles_in
+    from paretoid.runs.lazy import StoredVariable
 
     folder = Path(directory)
     manifest = read_manifest(folder)
@@ -56,20 +56,21 @@ def open_part(
         )
     sizes = shape_of(about, replications)
     arrays = {
-        name: LazilyIndexedArray(Stored(name, sizes, about["streams"], files)) for name in VARIABLES
+        name: LazilyIndexedArray(StoredVariable(name, sizes, about["streams"], files))
+        for name in VARIABLES
     }
-    found = as_dataset(about, arrays, replications)
+    runs = as_dataset(about, arrays, replications)
     if about["single"]:
-        found = found.isel(instance=0, drop=True)
+        runs = runs.isel(instance=0, drop=True)
     if partial:
-        found["finished"] = found.stopped.copy(data=there.reshape(found.stopped.shape))
+        runs["finished"] = runs.stopped.copy(data=there.reshape(runs.stopped.shape))
     if find_spec("dask") is None:
-        return found
+        return runs
     run = min(replications, _TOGETHER)
     sizes = {"instance": max(1, _TOGETHER // run), "radius": 1, "delta": 1, "replication": run}
-    return found.assign(
+    return runs.assign(
         {
-            name: found[name].chunk({d: n for d, n in sizes.items() if d in found[name].dims})
+            name: runs[name].chunk({d: n for d, n in sizes.items() if d in runs[name].dims})
             for name in VARIABLES
         }
     )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoid.goals import Goal
+from paretoid.registry import is_ours
 from paretoid.runs.chunk import Checkpoint, Chunk
 from paretoid.runs.tiles import Tile
 from paretoid.theory.checks import BoolArray, FloatArray
@@ -54,9 +55,18 @@ def tile_arrays(campaign: Campaign, tile: Tile, chunks: tuple[Chunk, ...]) -> Ar
 
 
 def _correct(goal: Goal, answers: BoolArray, means: FloatArray) -> BoolArray:
-    """(R,) is each answer right? Each different answer is judged once."""
+    """(R,) is each answer right? Each different answer is judged once, by others' goals twice."""
     different, which = np.unique(answers, axis=0, return_inverse=True)
-    return np.array([goal.is_correct(a, means) for a in different])[which.reshape(-1)]
+    verdicts = [goal.is_correct(answer, means) for answer in different]
+    if not is_ours(goal):
+        for answer, verdict in zip(different, verdicts, strict=True):
+            again = goal.is_correct(answer, means)
+            if type(verdict) not in (bool, np.bool_) or again != verdict:
+                raise ValueError(
+                    f"{type(goal).__name__}.is_correct says {verdict!r} and then {again!r} of the "
+                    f"same answer and means; it must say True or False, always the same."
+                )
+    return np.array(verdicts, dtype=np.bool_)[which.reshape(-1)]
 
 
 def shape_of(about: Mapping[str, Any], replications: int) -> dict[str, int]:
@@ -88,15 +98,15 @@ class Memory:
     how_to = "Without store= they are lost when this process ends; with one they are kept."
 
     def tiles(self) -> list[Tile]:
-        """What it holds."""
+        """The tiles whose results it holds."""
         return self.done
 
     def checkpoints(self) -> dict[Tile, Checkpoint]:
-        """None survive."""
+        """Returns an empty dictionary: without a store no checkpoint outlives its process."""
         return {}
 
     def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
-        """Nothing to keep: the task goes on in this process."""
+        """Does nothing: the task that paused goes on in this process, from what it holds."""
 
     def write(self, tile: Tile, arrays: Arrays) -> None:
         """Keep the results of a tile."""
@@ -112,11 +122,11 @@ class Memory:
         """Everything but dimensions `without`; with `partial` also what is `finished`."""
         about, replications = self.about, self.campaign.replications
         without = {*without, *(["instance"] if self.campaign.single else [])}
-        found = as_dataset(about, self.arrays, replications, without)
+        runs = as_dataset(about, self.arrays, replications, without)
         if partial:
             done = finished(about, self.done, replications)
-            found["finished"] = found.stopped.copy(data=done.reshape(found.stopped.shape))
-        return found
+            runs["finished"] = runs.stopped.copy(data=done.reshape(runs.stopped.shape))
+        return runs
 
 
 def finished(about: Mapping[str, Any], tiles: list[Tile], replications: int) -> BoolArray:
@@ -171,7 +181,7 @@ def as_dataset(
         variables[name] = (kept, values.squeeze(gone) if gone else values, *units)
     return xr.Dataset(
         variables,
-        coords={name: each for name, each in coords.items() if each[0] not in without},
+        coords={name: pair for name, pair in coords.items() if pair[0] not in without},
         attrs={
             "seed": about["seed"],
             "rule": about["rule"],

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from paretoid.bandits import Bandit
-from paretoid.engine.build import build_program, check_radius
+from paretoid.engine.build import build_program, check_radius, runs_compiled
+from paretoid.engine.columns import Columns
 from paretoid.engine.program import Program
 from paretoid.goals import Cover, Goal, ParetoSet
-from paretoid.rules import APE, BestArmRule, Rule
+from paretoid.rules import APE, Rule
 from paretoid.runs.feasibility import refuse_endless
 from paretoid.theory.checks import as_epsilon, check_count, check_delta
+from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, Radius
 
 
@@ -27,8 +29,18 @@ class Setting:
     delta: float
     max_samples: int | None
 
-    def program(self) -> Program:
-        """The numbers the kernels read."""
+    @property
+    def compiled(self) -> bool:
+        """True: a compiled loop runs it; False: the readable one does."""
+        return runs_compiled(self.bandit, self.goals, self.rule, self.radius)
+
+    @property
+    def guarantee(self) -> str:
+        """ "proved" if rule, radius and goals all are."""
+        return weakest([self.rule, self.radius, *self.goals])
+
+    def program(self) -> tuple[Program, Columns | None]:
+        """The numbers the kernels read, and the columns among them that may grow."""
         return build_program(
             self.bandit, self.goals, self.rule, self.radius, self.delta, self.max_samples
         )
@@ -60,18 +72,22 @@ def check_setting(
     goal_list = as_goals(ParetoSet() if goals is None else goals, bandits[0])
     rule = APE() if rule is None else rule
     if not isinstance(rule, Rule):
-        raise ValueError(f"rule={rule!r} must be a sampling rule; try rule=APE().")
+        raise ValueError(
+            f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
+            f"your own subclass of Rule."
+        )
     if radius is None:
-        radius = rule.default_radius if isinstance(rule, BestArmRule) else Mixture()
+        radius = rule.default_radius or Mixture()
     delta = check_delta(delta)
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     if max_samples is not None:
         max_samples = check_count(max_samples, name="max_samples", why="it is a budget per run.")
-    for each in bandits:
-        rule.check(each, goal_list, radius)
-        check_radius(radius, each, rule)
+    weakest([rule, radius, *goal_list])  # refuses a guarantee that is none
+    for instance in bandits:
+        rule.check(instance, goal_list, radius)
+        check_radius(radius, instance, rule)
         if max_samples is None:
-            refuse_endless(each, goal_list, radius, delta)
+            refuse_endless(instance, goal_list, radius, delta)
     return goal_list, rule, radius, delta, seed, max_samples
 
 
@@ -83,14 +99,14 @@ def _listed(given: Any, kind: type) -> list[Any]:
 def as_bandits(bandit: Any) -> list[Bandit]:
     """One or more bandits of the same shape, names, direction and kind of outcome."""
     bandits = _listed(bandit, Bandit)
-    if not bandits or not all(isinstance(each, Bandit) for each in bandits):
+    if not bandits or not all(isinstance(member, Bandit) for member in bandits):
         raise ValueError(
             f"bandit={bandit!r} must be a Bandit or a non-empty sequence of them, for instance "
             f"GaussianBandit(means, scale) or load_instance('covboost')."
         )
     first = bandits[0]
-    for i, each in enumerate(bandits):
-        same = (each.arms, each.objectives, each.minimize, each.model)
+    for i, other in enumerate(bandits):
+        same = (other.arms, other.objectives, other.minimize, other.model)
         if same != (first.arms, first.objectives, first.minimize, first.model):
             raise ValueError(
                 f"bandit {i} differs from bandit 0 in arms, objectives, direction or kind of "
@@ -104,8 +120,9 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     goal_list = _listed(goals, Goal)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
         raise ValueError(
-            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost: without a goal "
-            f"nothing could stop a run. Try goals=[ParetoSet()]."
+            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, or your own "
+            f"subclasses of Goal: without a goal nothing could stop a run. Try "
+            f"goals=[ParetoSet()]."
         )
     if len(set(map(str, goal_list))) < len(goal_list):
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
+from paretoid.registry import text
 from paretoid.rules import Rule
 from paretoid.theory.radii import Radius
 
@@ -65,5 +66,5 @@ def simulate(
     memory = Memory(campaign)
     campaign.fill(memory, executor, progress, patient=False)
     runs = memory.dataset(without=("radius", "delta", "objective"))
-    (radius,), (delta,) = campaign.radii, campaign.deltas
-    return runs.assign_attrs(delta=delta, radius=repr(radius), guarantee=radius.guarantee)
+    (radius,), (delta,), (guarantee,) = campaign.radii, campaign.deltas, campaign.guarantees
+    return runs.assign_attrs(delta=delta, radius=text(radius), guarantee=guarantee)

@@ -11,34 +11,32 @@ a file; a file whose bytes do not have the hash in its name is damaged, and comp
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
-import platform
 import warnings
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paretoid import registry
 from paretoid.engine.cache import kernel_digest
-from paretoid.engine.program import State
+from paretoid.engine.program import EngineState
 from paretoid.runs.chunk import Checkpoint
+from paretoid.runs.files import FORMAT, digest, read_manifest, tiles_in, verified
+from paretoid.runs.reading import open_part
 from paretoid.runs.results import VARIABLES, Arrays
 from paretoid.runs.tiles import Tile
+from paretoid.text import short
+from paretoid.versions import versions
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from paretoid.runs.campaign import Campaign
-
-#: of the layout above; a reader refuses what is newer than itself
-FORMAT = 1
-_HASH = 32  # hexadecimal digits kept of SHA-256
 
 #: descriptors of the locks of this process
 _HELD: set[int] = set()
@@ -86,12 +84,12 @@ class Store:
 
     @property
     def chunks(self) -> Path:
-        """Where finished chunks are."""
+        """The folder of finished chunks."""
         return self.directory / "chunks"
 
     @property
     def paused(self) -> Path:
-        """Where checkpoints are."""
+        """The folder of checkpoints."""
         return self.directory / "checkpoints"
 
     @property
@@ -106,7 +104,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let others write."""
+        """Give up the lock, so that another process may write."""
         if self._lock is not None:
             _HELD.discard(self._lock)
             os.close(self._lock)
@@ -132,22 +130,22 @@ class Store:
     def _agree(self) -> None:
         """Write the manifest of a new store; compare that of an old one."""
         path = self.directory / "campaign.json"
-        asked = json.loads(json.dumps(self.campaign.describe()))
+        asked = json.loads(json.dumps(self.campaign.describe_for_files()))
         now = {
             "format": FORMAT,
             "campaign": asked,
             "replications": self.campaign.replications,
-            "versions": versions(),
+            "versions": versions("numpy", "numba", "xarray"),
             "kernels": kernel_digest(),
         }
         if path.exists():
             old = read_manifest(self.directory)
-            found = differences(old["campaign"], asked)
-            if found:
+            differing = differences(canonical(old["campaign"]), canonical(asked))
+            if differing:
                 raise ValueError(
                     f"store={str(self.directory)!r} holds another campaign: "
-                    + "; ".join(f"{where} is {a} there, {b} here" for where, a, b in found[:5])
-                    + (f"; and {len(found) - 5} more" if len(found) > 5 else "")
+                    + "; ".join(f"{where} is {a} there, {b} here" for where, a, b in differing[:5])
+                    + (f"; and {len(differing) - 5} more" if len(differing) > 5 else "")
                     + ". Give this one a directory of its own."
                 )
             if old["kernels"] != now["kernels"]:
@@ -171,7 +169,7 @@ class Store:
         """Finished tiles; damaged files are removed with a warning, to be computed again."""
         good = []
         for tile, path in tiles_in(self.chunks).items():
-            if _verified(path) is None:
+            if verified(path) is None:
                 warnings.warn(
                     f"{path} is damaged (its bytes do not have the hash in its name); its runs "
                     f"are computed again.",
@@ -189,15 +187,18 @@ class Store:
 
     def checkpoints(self) -> dict[Tile, Checkpoint]:
         """Chunks that were under way; damaged ones are dropped and start again."""
-        found, finished = {}, set(tiles_in(self.chunks))
+        paused, finished = {}, set(tiles_in(self.chunks))
         for tile, path in tiles_in(self.paused).items():
             self._kept[tile] = path
-            data = None if tile in finished else _verified(path)
+            data = None if tile in finished else verified(path)
             if data is None:
                 self._forget(tile)
             else:
-                found[tile] = checkpoint_from(data)
-        return found
+                try:
+                    paused[tile] = checkpoint_from(data)
+                except KeyError:  # of an engine that kept other things: start again
+                    self._forget(tile)
+        return paused
 
     def pause(self, tile: Tile, checkpoint: Checkpoint) -> None:
         """Keep where a long chunk is, in place of where it was."""
@@ -214,8 +215,6 @@ class Store:
 
     def dataset(self, *, partial: bool = False) -> xr.Dataset:
         """Results, read from the files when needed."""
-        from paretoid.runs.reading import open_part
-
         return open_part(self.directory, self.campaign.replications, partial=partial)
 
     def _write(self, path: Path, data: bytes, suffix: str = "") -> Path:
@@ -224,7 +223,7 @@ class Store:
         With a suffix the hash of its bytes becomes part of its name: `path`-HASH`suffix`.
         """
         if suffix:
-            path = path.with_name(f"{path.name}-{_digest(data)}{suffix}")
+            path = path.with_name(f"{path.name}-{digest(data)}{suffix}")
         draft = path.with_name(f"{path.name}.draft")
         try:
             draft.write_bytes(data)
@@ -244,38 +243,15 @@ class Store:
         return path
 
 
-def versions() -> dict[str, str]:
-    """Of what computes the numbers."""
-    from importlib.metadata import version
-
-    from paretoid import __version__
-
-    others = {name: version(name) for name in ("numpy", "numba", "xarray")}
-    return {"paretoid": __version__, "python": platform.python_version(), **others}
-
-
-def read_manifest(directory: Path) -> dict[str, Any]:
-    """campaign.json, checked."""
-    path = directory / "campaign.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        newer = int(found["format"]) > FORMAT
-        author = found["versions"]["paretoid"]
-        if not newer:  # all that readers rely on
-            _ = found["campaign"]["streams"], int(found["replications"]), found["kernels"]
-    except FileNotFoundError:
-        raise ValueError(
-            f"{str(directory)!r} is no campaign: it has no campaign.json. Pass the directory that "
-            f"was given as store=."
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be read: {error}. Restore it from a copy.") from error
-    if newer:
-        raise ValueError(
-            f"{str(directory)!r} was written by paretoid {author} in format {found['format']}; "
-            f"this version knows formats up to {FORMAT}. Upgrade paretoid to read it."
-        )
-    return dict(found)
+def canonical(about: dict[str, Any]) -> dict[str, Any]:
+    """A description with its members spelt as today; labels and guarantees follow from them."""
+    kept = {key: value for key, value in about.items() if key not in ("labels", "guarantees")}
+    return {
+        **kept,
+        "goals": [registry.canonical(goal, "goal") for goal in about["goals"]],
+        "radii": [registry.canonical(radius, "radius") for radius in about["radii"]],
+        "rule": registry.canonical(about["rule"], "rule"),
+    }
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str]]:
@@ -294,59 +270,11 @@ def differences(old: Any, new: Any, where: str = "") -> list[tuple[str, str, str
         pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(old, new, strict=True))]
     else:
         return [] if old == new else [(where, _short(old), _short(new))]
-    return [found for place, a, b in pairs for found in differences(a, b, place)]
+    return [difference for place, a, b in pairs for difference in differences(a, b, place)]
 
 
 def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def tiles_in(folder: Path) -> dict[Tile, Path]:
-    """Tiles and their files, by name alone."""
-    found = {}
-    for path in sorted(folder.iterdir()):
-        tile = Tile.parse(path.stem[: -_HASH - 1])
-        if tile is not None and path.suffix in (".nc", ".npz"):
-            found[tile] = path
-    return found
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:_HASH]
-
-
-def _verified(path: Path) -> bytes | None:
-    """The bytes of a file, or None if they do not have the hash in its name."""
-    data = path.read_bytes()
-    return data if path.stem.endswith(f"-{_digest(data)}") else None
-
-
-def read_variable(path: Path, name: str) -> NDArray[Any]:
-    """One variable of a finished tile."""
-    import h5py
-
-    try:
-        now = path.stat()
-    except FileNotFoundError:
-        raise _damaged(path) from None
-    _check(path, now.st_mtime_ns, now.st_size)
-    with h5py.File(path, "r", locking=False) as file:
-        return np.asarray(file[name][...].astype(VARIABLES[name][0]))
-
-
-@lru_cache(maxsize=1 << 16)
-def _check(path: Path, changed: int, size: int) -> None:
-    """Raise if a chunk is not what its name says; checked again only when it has changed."""
-    if _verified(path) is None:
-        raise _damaged(path)
-
-
-def _damaged(path: Path) -> ValueError:
-    return ValueError(
-        f"{path} is missing or damaged. Run the campaign again with this store: what is missing "
-        f"is computed again, with the same numbers."
-    )
+    return short(json.dumps(value), 60)
 
 
 def _as_netcdf(campaign: Campaign, tile: Tile, arrays: Arrays) -> bytes:
@@ -421,7 +349,7 @@ def checkpoint_from(data: bytes) -> Checkpoint:
                 "uinteger": int(words[5]),
             }
             streams.append(np.random.Generator(bits))
-        state = State(**{name: file[f"state_{name}"] for name in State._fields})
+        state = EngineState(**{name: file[f"state_{name}"] for name in EngineState._fields})
         return Checkpoint(state, file["running"], tuple(streams), int(file["block"]))
 
 

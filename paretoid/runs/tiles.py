@@ -16,7 +16,7 @@ import numpy as np
 from paretoid.runs.chunk import Checkpoint, Chunk, advance_chunk, run_chunk
 from paretoid.runs.setting import Setting
 from paretoid.theory.checks import BoolArray, FloatArray
-from paretoid.theory.radii import Radius, SingleArm
+from paretoid.theory.radii import LUCB1Like, Radius
 
 if TYPE_CHECKING:
     from paretoid.runs.campaign import Campaign
@@ -67,8 +67,8 @@ class Tile:
     @classmethod
     def parse(cls, name: str) -> Tile | None:
         """The tile of that name; None if it is no such name."""
-        found = _NAME.fullmatch(name)
-        return cls(*map(int, found.groups())) if found else None
+        match = _NAME.fullmatch(name)
+        return cls(*map(int, match.groups())) if match else None
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,12 @@ class Work:
         return result if isinstance(result, Checkpoint) else (result,)
 
 
-def seconds_per_sample(K: int, D: int, radius: Radius) -> float:
+def seconds_per_sample(K: int, D: int, radius: Radius, compiled: bool = True) -> float:
     """About what a round costs on one core; tuned to validation/benchmarks/README.md."""
-    if isinstance(radius, SingleArm):  # the textbook loop
-        return 1e-6 + 1.1e-8 * K * K * D
+    if not compiled:
+        return 1e-4 + 5e-9 * K * K * D
+    if isinstance(radius, LUCB1Like):
+        return 2e-7 + 8e-9 * K * D
     return 1.2e-7 + 1.8e-9 * K * D
 
 
@@ -140,7 +142,7 @@ def work_of(campaign: Campaign, tile: Tile) -> Work:
         setting = Setting(bandit, goals, campaign.rule, radius, delta, campaign.max_samples)
         streams.append((setting, campaign.key(i, 0)[:-1]))
     K, D = campaign.bandits[0].means.shape
-    samples = max(1, int(_SLICE / seconds_per_sample(K, D, radius)))
+    samples = max(1, int(_SLICE / seconds_per_sample(K, D, radius, campaign.compiled)))
     return Work(campaign.seed, tuple(streams), tile.first, tile.last, samples)
 
 

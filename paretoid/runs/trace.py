@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paretoid import loop
 from paretoid.bandits import Bandit
-from paretoid.engine import program as P
+from paretoid.engine.program import RUNNING, STATUS, TIME, new_state
 from paretoid.goals import Goal
 from paretoid.rules import APE, Rule
-from paretoid.runs.chunk import generator
+from paretoid.runs.chunk import Engine, generator, rule_generator
 from paretoid.runs.setting import Setting, check_setting
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_count
 from paretoid.theory.radii import Radius
+from paretoid.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,12 @@ class Run:
     pulls           (K,) samples per arm
     arm             (n,) arm sampled
     outcome         (n, D) what it gave, in the user's own direction
-    b, c            (n,) b_t and c_t after that sample; -1 in the first rounds, or if all are in OPT
-    size_S          (n,) |S(t)|, the empirical Pareto set; -1 in the first rounds
-    size_OPT        (n,) |OPT(t)|
-    Z1, Z2, index   (n,) the stopping statistics and min_j M+(b_t, j); NaN in the first rounds
-    guarantee       "proved" or "heuristic", from the radius
+    b, c            (n,) b_t and c_t after that sample; -1 without a test, or if all are in OPT.
+                    Under another rule than APE, what APE would have sampled then
+    size_S          (n,) |S(t)|, the empirical Pareto set; -1 without a test
+    size_OPT        (n,) |OPT(t)|; -1 without a test
+    Z1, Z2, index   (n,) the stopping statistics and min_j M+(b_t, j); NaN without a test
+    guarantee       "proved" or "heuristic": the weakest of rule, radius and goal
     setting, seed   what it takes to repeat it
 
     >>> from paretoid import GaussianBandit, run_once
@@ -71,6 +74,83 @@ class Run:
         )
 
 
+@dataclass(frozen=True)
+class Record:
+    """One stream, with the quantities of its tests; n samples.
+
+    arm      (n,) sampled
+    outcome  (n, D) oriented so that larger is better
+    stops    per goal None or (samples, answer)
+    whole    (n, 4) b_t, c_t, |S(t)|, |OPT(t)|; -1 where there is none
+    real     (n, 3) Z1, Z2, min_j M+(b_t, j); NaN where there is none
+    """
+
+    arm: IntArray
+    outcome: FloatArray
+    stops: tuple[tuple[int, BoolArray] | None, ...]
+    whole: IntArray
+    real: FloatArray
+
+
+def record(setting: Setting, seed: int, key: tuple[int, ...]) -> Record:
+    """One replication of `setting`, whose goals share a stream, with everything that happened."""
+    if setting.compiled and isinstance(setting.rule, APE):
+        return _compiled_record(setting, seed, key)
+    whole: list[tuple[int, ...]] = []
+    real: list[tuple[float, ...]] = []
+
+    def watch(view: View, open_goals: int) -> None:
+        while len(whole) < view.time - 1:
+            whole.append((-1, -1, -1, -1))
+            real.append((np.nan, np.nan, np.nan))
+        done = bool(view.optimal.all())
+        pair = (-1, -1) if done else (view.b, view.c)
+        whole.append((*pair, int(view.S.sum()), int(view.optimal.sum())))
+        real.append((view.Z1, view.Z2, np.nan if done else -float(view.g[view.b])))
+
+    outcomes = loop.outcomes_from(setting.bandit, generator(seed, key))
+    history = loop.run(setting, outcomes, rule_generator(seed, key), watch)
+    n = len(history.arms)
+    missing = n - len(whole)
+    return Record(
+        np.array(history.arms, dtype=np.int64),
+        np.array(history.outcomes).reshape(n, setting.bandit.D),
+        tuple(None if stop is None else (stop.time, stop.answer) for stop in history.stops),
+        np.array(whole + [(-1,) * 4] * missing, dtype=np.int64).reshape(n, 4),
+        np.array(real + [(np.nan,) * 3] * missing, dtype=np.float64).reshape(n, 3),
+    )
+
+
+def _compiled_record(setting: Setting, seed: int, key: tuple[int, ...]) -> Record:
+    """The arms from the compiled loop, the quantities of its tests from a second pass."""
+    from paretoid.engine.replay import statistics
+
+    bandit, engine = setting.bandit, Engine(setting)
+    state, stream = new_state(engine.program, 1), generator(seed, key)
+    arms, blocks, only = [], [], np.zeros(1, dtype=np.int64)
+    size = max(256, len(engine.program.opening))
+    while state.clock[0, STATUS] == RUNNING:
+        noise = np.empty((1, size, bandit.noise_width))
+        bandit.fill(stream, noise[0])
+        trace = np.empty((1, size), dtype=np.int64)
+        before = int(state.clock[0, TIME])
+        engine.advance(state, only, noise, trace)
+        used = int(state.clock[0, TIME]) - before
+        arms.append(trace[0, :used])
+        blocks.append(noise[0, :used])
+        size = min(2 * size, 1 << 16)
+    arm, noise = np.concatenate(arms), np.concatenate(blocks)
+    whole, real = statistics(engine.program, arm, noise)
+    outcome = np.empty((len(arm), bandit.D))
+    for i in range(bandit.K):
+        outcome[arm == i] = bandit.outcome(i, noise[arm == i]) * bandit.sign
+    stops = tuple(
+        (int(state.time[0, g]), state.answer[0, g]) if state.stopped[0, g] else None
+        for g in range(len(setting.goals))
+    )
+    return Record(arm, outcome, stops, whole, real)
+
+
 def run_once(
     bandit: Bandit,
     goal: Goal | None = None,
@@ -84,62 +164,38 @@ def run_once(
 ) -> Run:
     """Replication `replication` of `simulate(bandit, goal, seed=seed, ...)`, traced.
 
-    It is the same run, sample for sample; only slower, because every round is recomputed by the
-    textbook so that all of its quantities can be shown.
+    It is the same run, sample for sample, with every quantity of every test beside it.
 
     >>> from paretoid import BernoulliBandit
     >>> run_once(BernoulliBandit([[0.9, 0.2], [0.1, 0.8]]), seed=1).answer
     array([ True,  True])
     """
-    from paretoid.engine import yardstick
-
     replication = check_count(replication, name="replication", least=0, why="it is a position.")
     goals, rule, radius, delta, seed, max_samples = check_setting(
         [bandit], goal, rule, radius, delta, seed, max_samples
     )
-    if not isinstance(rule, APE):
-        raise ValueError(
-            f"rule={rule!r} leaves no trace: b_t, c_t and the other columns of a Run are APE's. "
-            f"Use rule=APE(), or simulate() for stopping times, answers and pulls."
-        )
     setting = Setting(bandit, (goals[0],), rule, radius, delta, max_samples)
-    program = setting.program()
-    state = P.new_state(program, 1)
-    stream = generator(seed, (replication,))
-    work = yardstick.workspace(bandit.K, bandit.D)
-    arms, blocks, stats = [], [], []
-    size = max(256, bandit.K * program.first)
-    while state.clock[0, P.STATUS] == P.RUNNING:
-        noise = np.empty((size, bandit.noise_width))
-        bandit.fill(stream, noise)
-        trace, stat = np.zeros((size, 5), dtype=np.int64), np.zeros((size, 3))
-        used = yardstick.advance(program, state, 0, noise, trace, stat, work)
-        arms.append(trace[:used])
-        stats.append(stat[:used])
-        blocks.append(noise[:used])
-        size = min(2 * size, 1 << 16)
-    trace, stat, noise = np.concatenate(arms), np.concatenate(stats), np.concatenate(blocks)
-    outcome = np.empty((len(trace), bandit.D))
-    for i in range(bandit.K):
-        outcome[trace[:, 0] == i] = bandit.outcome(i, noise[trace[:, 0] == i])
-    stopped = bool(state.stopped[0, 0])
-    answer = state.answer[0, 0]
+    happened = record(setting, seed, (replication,))
+    (stop,) = happened.stops
+    answer = np.zeros(bandit.K, dtype=np.bool_) if stop is None else stop[1]
+    b, c, size_S, size_OPT = happened.whole.T
+    Z1, Z2, index = happened.real.T
     return Run(
-        stopping_time=int(state.clock[0, P.TIME]),
-        stopped=stopped,
+        stopping_time=len(happened.arm),
+        stopped=stop is not None,
         answer=answer,
-        correct=stopped and goals[0].is_correct(answer, bandit.oriented),
-        pulls=state.counts[0],
-        arm=trace[:, 0],
-        outcome=outcome,
-        b=trace[:, 1],
-        c=trace[:, 2],
-        size_S=trace[:, 3],
-        size_OPT=trace[:, 4],
-        Z1=stat[:, 0],
-        Z2=stat[:, 1],
-        index=stat[:, 2],
-        guarantee=radius.guarantee,
+        correct=stop is not None and goals[0].is_correct(answer, bandit.oriented),
+        pulls=np.bincount(happened.arm, minlength=bandit.K),
+        arm=happened.arm,
+        outcome=happened.outcome * bandit.sign,
+        b=b,
+        c=c,
+        size_S=size_S,
+        size_OPT=size_OPT,
+        Z1=Z1,
+        Z2=Z2,
+        index=index,
+        guarantee=setting.guarantee,
         setting=setting,
         seed=(seed, replication),
     )

@@ -63,7 +63,7 @@ def nasty_store(tmp_path_factory):
     }
     pt.Campaign(
         bandits, [pt.ParetoSet(), pt.AtMost(1), pt.Cover(eps2=0.5)],
-        radii=[pt.Mixture(), pt.SingleArm(), pt.Mixture(union="none")], deltas=[0.1, 0.01],
+        radii=[pt.Mixture(), pt.LUCB1Like(), pt.Mixture(union="none")], deltas=[0.1, 0.01],
         replications=30, seed=7, max_samples=400,
     ).run(folder)  # fmt: skip
     return folder

@@ -113,7 +113,7 @@ def test_arms_that_can_never_be_separated_are_refused_by_name():
         pt.simulate(tied)
     with pytest.raises(ValueError, match="may never stop"):
         pt.run_once(tied)
-    for radius in (pt.UnknownScale(), pt.SingleArm(), pt.KaufmannKoolen()):
+    for radius in (pt.UnknownScale(), pt.LUCB1Like(), pt.KaufmannKoolen()):
         with pytest.raises(ValueError, match="tie"):
             pt.simulate(tied, radius=radius)
     runs = pt.simulate(tied, max_samples=2000)

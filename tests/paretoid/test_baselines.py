@@ -9,49 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid import loop_baselines as reference
 from paretoid import theory
-from paretoid.engine.build import build_program
-from paretoid.engine.program import CONSTANT_OUTCOMES, FINISHED, STATUS, new_state
+from paretoid.engine import columns
+from paretoid.engine.build import columns_of
+from paretoid.runs.setting import Setting
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
+from paretoid.validation.equality import assert_engine_equals_loop
 
-UNIFORM = [
-    (pt.RoundRobin(), reference.round_robin),
-    (pt.UniformElimination(), reference.uniform_elimination),
-]
-BEST_ARM = [
-    (pt.LUCB(), reference.lucb),
-    (pt.LUCBpp(), reference.lucb),
-    (pt.UGapEc(), reference.ugapec),
-]
-
-
-def run_kernel(program, rule, noise, cuts):
-    """The kernel on `noise`, handed over in blocks that end at `cuts`."""
-    state = new_state(program, 1)
-    advance = rule.kernel(program)
-    for first, last in zip([0, *cuts], [*cuts, len(noise)], strict=True):
-        if state.clock[0, STATUS] == 0 and last > first:
-            advance(program, state, np.array([0]), noise[None, first:last])
-    return state
-
-
-def assert_equal(program, rule, spell, noise, cuts):
-    state = run_kernel(program, rule, noise, cuts)
-    if state.clock[0, STATUS] == CONSTANT_OUTCOMES:
-        return state
-    run = spell(program, noise)
-    K = len(program.location)
-    assert (state.counts[0] == np.bincount(run.arms, minlength=K)).all()
-    for g, stop in enumerate(run.stops):
-        assert state.stopped[0, g] == (stop is not None)
-        if stop is not None:
-            time, answer, counts = stop
-            assert state.time[0, g] == time
-            assert (state.answer[0, g] == answer).all()
-            assert (state.pulls[0, g] == counts).all()
-    assert (state.clock[0, STATUS] == FINISHED) == all(s is not None for s in run.stops)
-    return state
+UNIFORM = [pt.RoundRobin(), pt.UniformElimination()]
+BEST_ARM = [pt.LUCB(), pt.LUCBpp(), pt.UGapEc()]
 
 
 @st.composite
@@ -75,10 +41,10 @@ def problems(draw, D=None):
     return pt.ResampledBandit([rng.random((3, D)) for _ in range(K)], bounds=(0, 1)), seed
 
 
-@pytest.mark.parametrize(("rule", "spell"), UNIFORM, ids=lambda x: repr(x)[:18])
+@pytest.mark.parametrize("rule", UNIFORM, ids=repr)
 @settings(deadline=None, max_examples=120)
 @given(data=st.data())
-def test_uniform_kernels_equal_the_numpy_reference(rule, spell, data):
+def test_loops_in_rounds_equal_the_readable_loop(rule, data):
     bandit, seed = data.draw(problems())
     K, D = bandit.K, bandit.D
     radii = [pt.Mixture(), pt.Mixture(3.0, "none"), pt.KaufmannKoolen("approximate", "none"),
@@ -92,41 +58,40 @@ def test_uniform_kernels_equal_the_numpy_reference(rule, spell, data):
         goals += [pt.Cover(eps1, 0.5), pt.Cover(eps1, (0.2, 0.1, 0.0)[:D])]
     delta = data.draw(st.sampled_from([0.1, 0.4]))
     budget = data.draw(st.one_of(st.none(), st.integers(1, 400)))
-    program = build_program(bandit, goals, rule, radius, delta, budget)
+    setting = Setting(bandit, tuple(goals), rule, radius, delta, budget)
     noise = np.empty((900, bandit.noise_width))
     bandit.fill(np.random.default_rng(seed), noise)
     cuts = sorted(data.draw(st.lists(st.integers(0, 900), max_size=4)))
-    assert_equal(program, rule, spell, noise, cuts)
+    assert_engine_equals_loop(setting, noise, cuts)
 
 
-@pytest.mark.parametrize(("rule", "spell"), BEST_ARM, ids=lambda x: repr(x)[:18])
+@pytest.mark.parametrize("rule", BEST_ARM, ids=repr)
 @settings(deadline=None, max_examples=120)
 @given(data=st.data())
-def test_best_arm_kernels_equal_the_numpy_reference(rule, spell, data):
+def test_loops_for_one_objective_equal_the_readable_loop(rule, data):
     bandit, seed = data.draw(problems(D=1))
     radius = data.draw(st.sampled_from([ArmMixture(), ArmMixture(2.0), IteratedLogarithm()]))
     goals = [pt.AtMost(1, data.draw(st.sampled_from([0.0, 0.1, 0.5])))]
     goals += [] if goals[0].eps1 else [pt.ParetoSet()]
     delta = data.draw(st.sampled_from([0.05, 0.3]))
     budget = data.draw(st.one_of(st.none(), st.integers(1, 400)))
-    program = build_program(bandit, goals, rule, radius, delta, budget)
+    setting = Setting(bandit, tuple(goals), rule, radius, delta, budget)
     noise = np.empty((900, 1))
     bandit.fill(np.random.default_rng(seed), noise)
     cuts = sorted(data.draw(st.lists(st.integers(0, 900), max_size=4)))
-    assert_equal(program, rule, spell, noise, cuts)
+    assert_engine_equals_loop(setting, noise, cuts)
 
 
-def test_counts_beyond_the_tables_use_the_same_formulas():
-    # tables cut at 50, some 750 samples of each arm
+def test_columns_of_single_arms_grow_on_the_way(monkeypatch):
+    monkeypatch.setattr(columns, "_BEGIN", 8)
     bandit = pt.BernoulliBandit([[0.5], [0.52]])
-    for rule, spell, radius in [
-        (pt.LUCB(), reference.lucb, IteratedLogarithm()),
-        (pt.UGapEc(), reference.ugapec, ArmMixture()),
-    ]:
-        program = build_program(bandit, [pt.ParetoSet()], rule, radius, 1e-12, None)
-        program = program._replace(table_l=program.table_l[:50], table_v=program.table_v[:50])
+    for rule, radius in [(pt.LUCB(), IteratedLogarithm()), (pt.UGapEc(), ArmMixture())]:
+        columns_of.cache_clear()
+        setting = Setting(bandit, (pt.ParetoSet(),), rule, radius, 1e-12, None)
         noise = np.random.default_rng(1).random((1500, 1))
-        assert_equal(program, rule, spell, noise, [700])
+        history = assert_engine_equals_loop(setting, noise, [700])
+        assert len(history.arms) == 1500
+    columns_of.cache_clear()
 
 
 def test_elimination_accepts_by_hand():
@@ -223,7 +188,8 @@ def test_the_one_stream_radius_is_the_two_stream_radius_of_an_arm_never_sampled(
     # Without the other arm's terms, l and v are those of Mixture.
     counts = np.array([1.0, 10.0, 1e5])
     for one, two in zip(
-        ArmMixture(7.0).arm_terms(counts), theory.Mixture(7.0).arm_terms(counts, 5, 1, 0.1),
+        ArmMixture(7.0).arm_terms(counts),
+        theory.Mixture(7.0, sides="two").arm_terms(counts, 5, 1, 0.1),
         strict=True,
     ):  # fmt: skip
         assert (one == two).all()

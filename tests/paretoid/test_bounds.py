@@ -39,8 +39,8 @@ def test_means_and_scale_say_all_of_a_plain_gaussian_bandit_alone():
     [
         (PLAIN, pt.ParetoSet(), pt.Mixture(), {}, UPPER),
         (PLAIN, pt.ParetoSet(), None, {}, {"theorem_1"}),
-        (PLAIN, pt.ParetoSet(), pt.SingleArm(), {}, {"theorem_1"}),
-        (PLAIN, pt.Cover(eps2=0.5), pt.SingleArm(), {"proved": True},
+        (PLAIN, pt.ParetoSet(), pt.LUCB1Like(), {}, {"theorem_1"}),
+        (PLAIN, pt.Cover(eps2=0.5), pt.LUCB1Like(), {"proved": True},
          {"theorem_1", "expected_lucb1"}),
         (PLAIN, pt.AtMost(2), pt.Mixture(), {"proved": True}, UPPER | {"lower_bound"}),
         (PLAIN, pt.ParetoSet((0.0, 0.1)), pt.Mixture(), {"proved": True}, UPPER),

@@ -147,7 +147,7 @@ def test_a_chunk_goes_on_from_a_checkpoint_as_if_it_had_never_stopped():
     cases = [
         (BANDITS["hard"], pt.APE(), pt.UnknownScale()),
         (bernoulli, pt.APE(pull="both"), pt.Mixture()),
-        (bernoulli, pt.APE(), pt.SingleArm()),
+        (bernoulli, pt.APE(), pt.LUCB1Like()),
         (bernoulli, pt.UniformElimination(), pt.KaufmannKoolen()),
     ]
     for bandit, rule, radius in cases:
@@ -179,10 +179,11 @@ def test_fewer_replications_of_an_unfinished_store_are_what_was_asked_for(tmp_pa
         pt.open_campaign(tmp_path)
 
 
-def test_a_slice_is_never_empty():
-    """The textbook loop at K = 3100, D = 10 takes longer than a slice for one sample."""
+def test_a_slice_is_never_empty(monkeypatch):
+    """With so many arms the loop takes longer than a slice for one sample."""
     means = np.random.default_rng(0).random((3100, 10))
-    large = pt.Campaign(pt.BernoulliBandit(means), radii=pt.SingleArm(), max_samples=5)
+    large = pt.Campaign(pt.BernoulliBandit(means), radii=pt.LUCB1Like(), max_samples=5)
+    monkeypatch.setattr(tiles, "_SLICE", 1e-6)
     assert tiles.work_of(large, Tile(0, 0, 0, 0, 1, 0, 1)).samples == 1
 
 

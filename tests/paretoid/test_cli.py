@@ -13,7 +13,8 @@ import pytest
 
 import paretoid as pt
 from paretoid.cli.app import app
-from paretoid.cli.terminal import as_json, table
+from paretoid.cli.terminal import table
+from paretoid.text import as_json
 
 COMMANDS = [
     "plan", "fit", "simulate", "report", "bounds", "datasets", "certify", "reproduce", "version",
@@ -93,9 +94,9 @@ def test_options_of_one_name_mean_one_thing():
         (["simulate", "--k", "50"], "1..20"),
         (["simulate", "--eps1", "0.1,b"], "--eps1 '0.1,b' must be a number"),
         (["simulate", "--goal", "AtMost"], "needs k, as in AtMost:k=2"),
-        (["simulate", "--goal", "cover:eps=1"], "no argument 'eps'. Did you mean eps"),
-        (["simulate", "--goal", "atmos:k=1"], "Did you mean AtMost"),
-        (["simulate", "--radius", "mixtur"], "Did you mean Mixture"),
+        (["simulate", "--goal", "cover:eps=1"], "no argument 'eps'; did you mean 'eps"),
+        (["simulate", "--goal", "atmos:k=1"], "did you mean 'AtMost'"),
+        (["simulate", "--radius", "mixtur"], "did you mean 'Mixture'"),
         (["simulate", "--radius", "mixture:rho=-1"], "rho=-1 must be"),
         (["simulate", "--radius", "mixture:rho"], "must be key=value"),
         (["simulate", "--radius", "mixture:rho=1,rho=2"], "gives rho twice"),
@@ -114,7 +115,7 @@ def test_options_of_one_name_mean_one_thing():
         (["report", "nowhere"], "'nowhere' is no campaign"),
         (["report", "nowhere"], "`paretoid simulate --store`"),
         (["bounds", "--seed", "1"], "--seed"),
-        (["datasets", "comcov"], "Did you mean 'comcov2'"),
+        (["datasets", "comcov"], "no dataset 'comcov'; did you mean 'comcov2'"),
         (["datasets", "--kind", "table"], "--kind='table' must be one of"),
         (["datasets", "--out", "x.csv"], "say its name first"),
         (["datasets", "covboost", "--out", "x.csv"], "say --kind instance or --kind trial"),
@@ -131,7 +132,7 @@ def test_options_of_one_name_mean_one_thing():
         (["plan", "--out", "doses.csv"], "is a file, and results need a directory"),
         (["certify", "--quick", "--full"], "exclude each other"),
         (["certify", "--seed", "-1", "--quick"], "seed=-1"),
-        (["reproduce", "tabel1"], "Did you mean 'table1'"),
+        (["reproduce", "tabel1"], "did you mean 'table1'"),
         (["reproduce", "table1", "--out", "doses.csv"], "is a file"),
         (["version", "--seed", "1"], "--seed"),
     ],

@@ -1,4 +1,4 @@
-"""Kernel, textbook and NumPy reference: the same arms, the same times, the same answers."""
+"""Compiled loops, yardstick and readable loop: the same arms, times and answers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid.engine import ape, arms, yardstick
+from paretoid import loop
+from paretoid.engine import columns, yardstick
 from paretoid.engine import program as P
-from paretoid.engine.build import build_program
-from paretoid.loop import reference_run
-from paretoid.runs.chunk import generator
-from paretoid.runs.setting import streams_of
+from paretoid.engine.build import columns_of
+from paretoid.runs.chunk import Engine, generator
+from paretoid.runs.setting import Setting, streams_of
+from paretoid.theory.radii import PairwiseRadius, RoleTerms
+from paretoid.validation.equality import assert_engine_equals_loop
+from paretoid.view import Samples
 
 RADII = [
     pt.Mixture(),
@@ -23,8 +26,44 @@ RADII = [
     pt.KaufmannKoolen(union="claims"),
     pt.UnknownScale(a=1.0, w=0.5),
     pt.UnknownScale(rho=3.0, a=0.5, w=0.5, union="pairs"),
-    pt.SingleArm(),
+    pt.LUCB1Like(),
 ]
+
+
+class ByArm(PairwiseRadius):
+    """Everything that may differ by arm, rival and objective does; first counts too."""
+
+    by_arm = True
+
+    def constants(self, K, D, delta):
+        return 1.0, 2.0
+
+    def arm_terms(self, counts, K, D, delta):
+        n = np.asarray(counts, dtype=float)
+        rho = 1.0 + np.arange(K).reshape(K, *[1] * (n.ndim - 1))
+        v = np.where(n >= rho / 2, (n + rho) / n**2, np.inf)
+        return np.log((n + rho) / rho), v
+
+    def role_terms(self, K, D, delta):
+        arms, objectives = np.arange(K) / K, np.arange(D) / D
+        return RoleTerms(arms[::-1].copy(), objectives, arms, arms**2)
+
+
+class ByRival(PairwiseRadius):
+    """Roles of arms alone: scales common to all arms stay on the narrow path of the kernels."""
+
+    def constants(self, K, D, delta):
+        return 1.5, 1.0
+
+    def arm_terms(self, counts, K, D, delta):
+        return np.zeros(np.shape(counts)), 2 / np.asarray(counts)
+
+    def role_terms(self, K, D, delta):
+        arms = np.arange(K) / K
+        return RoleTerms(arms, np.zeros(D), arms[::-1].copy(), arms**2)
+
+
+OTHERS = [ByArm(), ByRival()]
 
 
 @st.composite
@@ -33,7 +72,7 @@ def problems(draw):
     K = draw(st.sampled_from([2, 3, 5, 20, 60]))
     D = draw(st.sampled_from([1, 2, 3, 8]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    radius = draw(st.sampled_from(RADII))
+    radius = draw(st.sampled_from([*RADII, *OTHERS]))
     kinds = ["normal", "per arm", "covariance"]
     if radius.needs_scale:
         kinds += ["bernoulli", "resampled", "resampled per arm"]
@@ -80,44 +119,29 @@ def problems(draw):
 @given(problems(), st.integers(0, 2**32 - 1), st.integers(0, 400))
 def test_three_implementations_agree_sample_by_sample(problem, seed, budget):
     bandit, goals, rule, radius, delta = problem
-    first = build_program(bandit, goals, rule, radius, delta, None).first
+    setting = Setting(bandit, tuple(goals), rule, radius, delta, None)
     rounds = 400 if bandit.K <= 5 else 120 if bandit.K <= 20 else 40
-    size = bandit.K * first + min(rounds, budget)
+    size = len(Engine(setting).program.opening) + min(rounds, budget)
     noise = np.empty((size, bandit.noise_width))
     bandit.fill(generator(seed, (0,)), noise)
     # The budget ends some runs before the noise does.
-    program = build_program(bandit, goals, rule, radius, delta, max(1, size - 7))
-    expected = reference_run(program, noise)
-
+    setting = Setting(bandit, tuple(goals), rule, radius, delta, max(1, size - 7))
+    cuts = np.cumsum(np.random.default_rng(seed).integers(1, 60, 40))
+    expected = assert_engine_equals_loop(setting, noise, cuts[cuts < size])
+    if radius in OTHERS:
+        return  # the yardstick knows our own formulas alone
+    program = Engine(setting).program
     textbook = P.new_state(program, 1)
     trace, stats = np.zeros((size, 5), dtype=np.int64), np.zeros((size, 3))
     work = yardstick.workspace(bandit.K, bandit.D)
-    used = yardstick.advance(program, textbook, 0, noise, trace, stats, work)
+    formula = yardstick.formula_of(radius, bandit.K, bandit.D, delta)
+    used = yardstick.advance(program, formula, textbook, 0, noise, trace, stats, work)
     assert list(trace[:used, 0]) == expected.arms
-    _check_stops(textbook, expected, bandit.K)
-
-    if isinstance(radius, pt.SingleArm):
-        return  # served by the textbook
-    engine = P.new_state(program, 1)
-    at, rng = 0, np.random.default_rng(seed)
-    while at < size and engine.clock[0, P.STATUS] == P.RUNNING:  # blocks of any size
-        step = int(rng.integers(1, 60))
-        ape.advance(program, engine, np.zeros(1, dtype=np.int64), noise[None, at : at + step])
-        at += step
-        seen = expected.arms[: engine.clock[0, P.TIME]]
-        assert list(engine.counts[0]) == list(np.bincount(seen, minlength=bandit.K))
-    assert engine.clock[0, P.TIME] == len(expected.arms)
-    _check_stops(engine, expected, bandit.K)
-
-
-def _check_stops(state, expected, K):
     for g, stop in enumerate(expected.stops):
-        assert bool(state.stopped[0, g]) == (stop is not None)
+        assert bool(textbook.stopped[0, g]) == (stop is not None)
         if stop is not None:
-            time, answer, pulls = stop
-            assert state.time[0, g] == time
-            assert list(state.answer[0, g]) == list(answer)
-            assert list(state.pulls[0, g]) == list(pulls)
+            assert textbook.time[0, g] == stop.time
+            assert list(textbook.answer[0, g]) == list(stop.answer)
 
 
 def test_most_examples_reach_a_decision():
@@ -126,10 +150,11 @@ def test_most_examples_reach_a_decision():
     stops = []
     for seed in range(40):
         bandit = pt.GaussianBandit(rng.random((5, 2)), 0.1)
-        program = build_program(bandit, [pt.ParetoSet(0.1)], pt.APE(), pt.Mixture(), 0.5, None)
+        setting = Setting(bandit, (pt.ParetoSet(0.1),), pt.APE(), pt.Mixture(), 0.5, None)
         noise = np.empty((400, 2))
         bandit.fill(generator(seed, (0,)), noise)
-        stops.append(reference_run(program, noise).stops[0] is not None)
+        history = loop.run(setting, loop.outcomes_of(bandit, noise), np.random.default_rng(0))
+        stops.append(history.stops[0] is not None)
     assert sum(stops) >= 30
 
 
@@ -153,35 +178,64 @@ def test_stopping_by_the_index_of_b_is_the_printed_rule(seed, eps1, K):
     assert printed[decided][:-1].sum() == 0  # it stops at once
 
 
-def test_tables_and_the_formulas_beyond_them_agree():
-    """At the end of the tables l(n), v(n) go on by formula, chi_n by its last ratio."""
+def test_columns_are_the_formula_up_to_65536_and_never_narrower_beyond():
+    rng = np.random.default_rng(0)
     for radius in (pt.Mixture(rho=5.0), pt.KaufmannKoolen(), pt.UnknownScale()):
-        bandit = pt.GaussianBandit([[0.0], [1.0]])
-        program = build_program(bandit, [pt.ParetoSet()], pt.APE(), radius, 0.1, None)
-        last = len(program.table_l) - 1
-        for n in (last, last + 1, 10 * last):
-            l = arms._arm_l(program.radius, program.rho, float(n))
-            v = arms._arm_v(program.radius, program.rho, program.chi, program.chi_ratio, float(n))
-            expected_l, expected_v = radius.arm_terms(n, 2, 1, 0.1)
-            np.testing.assert_allclose([l, v], [expected_l, expected_v], rtol=1e-14)
-        assert program.table_l[last] == arms._arm_l(program.radius, program.rho, float(last))
+        table = columns.Columns(radius, 2, 1, 0.1)
+        counts = np.array([1, 7, 255, 256, 65_535, 65_536, 131_072, 10**7, 10**12])
+        counts = np.concatenate([counts, rng.integers(1, 2**40, 300)])
+        for n in counts.tolist():
+            l, v = table.look_up(np.full((2, 1), float(n)))
+            exact_l, exact_v = radius.arm_terms(float(n), 2, 1, 0.1)
+            if n < columns.EXACT:
+                assert l[0, 0] == exact_l
+                assert v[0, 0] == exact_v
+            else:  # a step of the grid is 1/4096 of the count, and v falls like 1/n^2 at most
+                assert exact_l <= l[0, 0] <= exact_l + 1 / 4096
+                assert exact_v <= v[0, 0] <= exact_v * (1 + 2.01 / 4096)
 
 
-def test_an_engine_past_its_tables_still_equals_the_reference(monkeypatch):
-    """With tables of 8 entries every run leaves them at once."""
-    from paretoid.engine import build
+@settings(deadline=None, max_examples=200)
+@given(st.integers(1, 2**53))
+def test_every_count_lies_between_the_ends_of_its_entry(n):
+    at = np.array([columns.position(n)])
+    low, high = columns.ends(at)
+    assert low[0] <= n <= high[0]
+    assert columns.ends(at + 1)[0][0] > n
 
-    monkeypatch.setattr(build, "_TABLE", 8)
-    build._tables.cache_clear()
-    try:
-        bandit = pt.GaussianBandit([[0.0, 0.3], [0.2, 0.1], [0.1, 0.0]], 0.3)
-        program = build_program(bandit, [pt.ParetoSet()], pt.APE(), pt.Mixture(7.0), 0.2, None)
-        assert len(program.table_l) == 8
-        noise = np.empty((600, 2))
-        bandit.fill(generator(3, (0,)), noise)
-        expected = reference_run(program, noise)
-        engine = P.new_state(program, 1)
-        ape.advance(program, engine, np.zeros(1, dtype=np.int64), noise[None])
-        assert list(engine.counts[0]) == list(np.bincount(expected.arms, minlength=3))
-    finally:
-        build._tables.cache_clear()
+
+def test_an_engine_whose_columns_grow_on_the_way_equals_the_readable_loop(monkeypatch):
+    """Columns of 2 entries at first: every run outgrows them at once."""
+    monkeypatch.setattr(columns, "_BEGIN", 2)
+    bandit = pt.GaussianBandit([[0.0, 0.3], [0.2, 0.1], [0.1, 0.0]], 0.3)
+    for radius in (pt.Mixture(7.0), pt.UnknownScale(a=1.0, w=0.5), *OTHERS):
+        for rule in (pt.APE(), pt.APE("both"), pt.RoundRobin(), pt.UniformElimination()):
+            columns_of.cache_clear()
+            setting = Setting(bandit, (pt.ParetoSet(),), rule, radius, 0.2, None)
+            noise = np.empty((600, 2))
+            bandit.fill(generator(3, (0,)), noise)
+            before = Engine(setting).columns.tables.size.max()
+            history = assert_engine_equals_loop(setting, noise, [1, 50, 51])
+            assert len(history.arms) > 20
+            assert Engine(setting).columns.tables.size.max() > before
+    columns_of.cache_clear()
+
+
+def test_runs_that_start_beyond_the_exact_columns_equal_the_readable_loop():
+    """A hundred thousand samples of each arm: kernels and views read the same coarse entries."""
+    bandit = pt.GaussianBandit([[0.0], [0.004]])
+    runs = pt.simulate(bandit, radius=pt.Mixture(), delta=0.5, seed=2, max_samples=300_000)
+    assert runs.pulls.max() > columns.EXACT
+    setting = Setting(bandit, (pt.ParetoSet(),), pt.RoundRobin(), pt.Mixture(), 0.5, None)
+    lens = loop.lens_of(setting)
+    program = Engine(setting).program
+    engine = P.new_state(program, 1)
+    counts = 100_003
+    engine.counts[0], engine.sums[0] = counts, np.array([[0.0, 0.01]]) * counts
+    engine.clock[0, P.TIME] = 2 * counts
+    Engine(setting).advance(engine, np.zeros(1, np.int64), np.zeros((1, 2, 1)))
+    sums = np.array([[0.0], [0.01]]) * counts + bandit.means
+    n = np.full((2, 1), counts + 1.0)
+    view = lens.view(Samples(n, sums / n, np.zeros((2, 1))), 2 * counts + 2)
+    l, v = engine.l[0], engine.v[0, 0]
+    assert view.keep[0, 1, 0] == np.sqrt((program.keep[0] + (l[0] + l[1])) * (v[0] + v[1]))

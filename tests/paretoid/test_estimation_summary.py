@@ -182,7 +182,7 @@ def test_endpoints_select_order_rename_and_may_be_abbreviated(tmp_path):
     assert trial.units == ("x", "EU")
     assert trial.n[:, 0].tolist() == [90, 80]
     assert read(tmp_path, text, endpoints={"delta": "d"}).endpoints == ("d",)
-    with pytest.raises(ValueError, match=r"is no endpoint\. Did you mean 'IgG'"):
+    with pytest.raises(ValueError, match="is no endpoint; did you mean 'IgG'"):
         read(tmp_path, text, endpoints=["IgA"])
     with pytest.raises(ValueError, match="part of several names"):
         read(tmp_path, text, endpoints=["t"])

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,10 +17,10 @@ import pytest
 
 import paretoid as pt
 from paretoid.explorer import LedgerError, session
-from paretoid.explorer.choice import choose, expected_samples
+from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
-from paretoid.explorer.inference import Data, Inference
-from paretoid.explorer.policy import Standing, policy_of
+from paretoid.explorer.session import lens_of
+from paretoid.view import Samples, Standing
 
 ROOT = Path(pt.__file__).parents[1]
 ARMS, OBJECTIVES = ["A", "B", "C"], ["gain", "harm"]
@@ -31,6 +32,8 @@ def clock():
 
 def explorer(**options):
     settings = {"scale": 1.0, "minimize": ["harm"], "author": "ann", "clock": clock}
+    if options.get("scale", 1.0) is not None:  # two-sided bounds: finite from one outcome on
+        settings["radius"] = pt.Mixture(sides="two")
     return pt.Explorer(ARMS, OBJECTIVES, **{**settings, **options})
 
 
@@ -178,19 +181,19 @@ def test_a_batch_spreads_over_the_arms_in_question():
 def test_a_batch_is_ape_on_counts_as_if_observed():
     """By hand: telling each proposal its arm's present mean gives the same sequence of arms."""
     design = Design(list("ABCD"), ["x", "y"], pt.ParetoSet(), scale=1.0)
-    inference = Inference(design)
+    lens = lens_of(design)
     rng = np.random.default_rng(5)
     counts = np.repeat(rng.integers(5, 30, 4)[:, None], 2, axis=1).astype(float)
-    data = Data(counts, rng.normal(size=(4, 2)) * 0.3, np.zeros((4, 2)))
-    policy, standing = policy_of(inference), Standing([0, 1, 2, 3])
-    arms, _, _ = choose(policy, data, inference.divisor, counts, standing, [], 25)
+    data = Samples(counts, rng.normal(size=(4, 2)) * 0.3, np.zeros((4, 2)))
+    moment = Moment(design, lens, data, lens.unit, counts, Standing.begin(4), {}, rng)
+    arms = choose(moment, [], 25).arms
     for arm in arms:
-        view = inference.picture(data, inference.divisor)
+        view = lens.view(data, 100)
         b, c = view.b, view.c
         assert arm == (b if data.counts[b, 0] <= data.counts[c, 0] else c)
         grown = data.counts.copy()
         grown[arm] += 1
-        data = Data(grown, data.means, data.ss)
+        data = Samples(grown, data.means, data.ss)
     assert len(set(arms)) > 1
 
 
@@ -205,7 +208,7 @@ def test_with_both_the_second_of_a_pair_comes_next():
     for _ in range(3):
         a = trial.ask()
         trial.tell(a, {"A": [0.3, 0.0], "B": [0.2, 0.0], "C": [-9.0, 9.0]}[a.arm])
-    view = trial._picture(trial._current())
+    view = trial._view(trial._current())
     first = trial.ask()
     assert first.arm == ARMS[view.b]
     trial.tell(first, [0.0, 0.0])
@@ -302,10 +305,8 @@ def test_expected_samples_of_equal_arms_are_infinite_and_unknown_at_first():
     for _ in range(10):
         trial.tell(trial.ask(), [1.0])
     assert trial.status().expected["ParetoSet(eps1=0)"] == np.inf
-    inference = Inference(trial.design)
-    data, standing = trial._current().data(), Standing([0, 1])
-    said = expected_samples(policy_of(inference), data, None, np.zeros((2, 1)), standing, [0])
-    assert np.isnan(said[0])
+    early = replace(trial._moment(trial._current()), unit=None)
+    assert np.isnan(expected_samples(early, [0])[0])
 
 
 # -- bad input: an error in words, an unchanged log ------------------------------------------------
@@ -384,12 +385,12 @@ def test_other_bad_calls_are_refused_in_words():
         ({"delta": 1.5}, "must lie strictly between 0 and 1"),
         ({"goal": [pt.ParetoSet(0.1), pt.AtMost(1)]}, "differ in eps1"),
         ({"goal": pt.AtMost(5)}, "k=5"),
-        ({"rule": "APE"}, "must be one of APE, UniformElimination"),
+        ({"rule": "APE"}, "must be a sampling rule"),
         ({"rule": pt.LUCB(), "scale": 1.0}, "has 2 objectives"),
         ({"rule": pt.UGapEc(), "objectives": ["x"]}, "none of those is proved for an unknown"),
-        ({"rule": pt.RoundRobin(), "scale": 1.0, "radius": pt.SingleArm()}, "widens with the"),
+        ({"rule": pt.RoundRobin(), "scale": 1.0, "radius": pt.LUCB1Like()}, "widens with the"),
         ({"rule": pt.UniformElimination(), "goal": pt.Cover(eps2=0.1)}, "cannot stop for Cover"),
-        ({"radius": pt.ArmMixture(), "scale": 1.0}, "these bound differences of"),
+        ({"radius": pt.ArmMixture(), "scale": 1.0}, "or your own subclass of PairwiseRadius"),
         ({"seed": -1}, "seed=-1"),
     ],
 )

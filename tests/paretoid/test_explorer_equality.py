@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid.engine.build import build_program
+from paretoid import loop
+from paretoid.engine.yardstick import formula_of
 from paretoid.explorer.design import Design
-from paretoid.explorer.inference import Data, Inference
-from paretoid.loop import intervals, outcome, reference_run
+from paretoid.explorer.session import lens_of
 from paretoid.runs.chunk import generator
+from paretoid.runs.setting import Setting
+from paretoid.view import Samples
 
 RADII = [
     pt.Mixture(),
@@ -23,7 +25,7 @@ RADII = [
     pt.KaufmannKoolen("approximate", union="none"),
     pt.UnknownScale(a=1.0, w=0.5),
     pt.UnknownScale(rho=3.0, a=0.5, w=0.5, union="pairs"),
-    pt.SingleArm(),
+    pt.LUCB1Like(),
 ]
 
 
@@ -59,21 +61,21 @@ def explorer_for(bandit, goals, rule, radius, delta, **options):
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_same_arms_same_stopping_times_same_answers_as_the_engine(problem, seed):
     bandit, goals, rule, radius, delta = problem
-    program = build_program(bandit, goals, rule, radius, delta, None)
-    noise = np.empty((bandit.K * program.first + 150, bandit.noise_width))
+    setting = Setting(bandit, tuple(goals), rule, radius, delta, None)
+    noise = np.empty((int(loop.lens_of(setting).first.sum()) + 150, bandit.noise_width))
     bandit.fill(generator(seed, (0,)), noise)
-    expected = reference_run(program, noise)
+    expected = loop.run(setting, loop.outcomes_of(bandit, noise), np.random.default_rng(0))
     explorer = explorer_for(bandit, goals, rule, radius, delta)
-    for arm, row in zip(expected.arms, noise, strict=False):
+    for arm, outcome in zip(expected.arms, expected.outcomes, strict=True):
         allocation = explorer.ask()
         assert allocation.arm == bandit.arms[arm]
-        explorer.tell(allocation, outcome(program, arm, row) * bandit.sign)
+        explorer.tell(allocation, outcome * bandit.sign)
     for goal, stop in zip(goals, expected.stops, strict=True):
         answer, time = explorer.answers[str(goal)], explorer.stopping_times[str(goal)]
         assert (answer is None) == (stop is None)
         if stop is not None:
-            assert time == stop[0]
-            assert answer == tuple(bandit.arms[i] for i in np.flatnonzero(stop[1]))
+            assert time == stop.time
+            assert answer == tuple(bandit.arms[i] for i in np.flatnonzero(stop.answer))
     if all(stop is not None for stop in expected.stops):
         with pytest.raises(ValueError, match="every goal has its answer"):
             explorer.ask()
@@ -107,25 +109,40 @@ def test_most_runs_of_the_property_reach_a_decision():
 
 @pytest.mark.parametrize("radius", RADII, ids=repr)
 @pytest.mark.parametrize("common", [True, False])
-def test_intervals_equal_the_reference_bit_for_bit(radius, common):
+def test_intervals_are_those_of_the_formulas(radius, common):
+    """Entry by entry from the definition; exact up to 65,536 samples, never narrower beyond."""
     rng = np.random.default_rng(3)
     K, D = 6, 3
     scale = 0.2 + rng.random(D if common else (K, D))
     bandit = pt.GaussianBandit(rng.random((K, D)), scale)
-    program = build_program(bandit, [pt.ParetoSet()], pt.APE(), radius, 0.1, None)
     given = bandit.scale if radius.needs_scale else None
-    inference = Inference(Design(bandit.arms, bandit.objectives, scale=given, radius=radius))
-    for most in (60, 5_000, 300_000, 3_000_000):  # within and beyond the tables of both
-        counts = rng.integers(max(program.first, 2), most, K).astype(float)
+    lens = lens_of(Design(bandit.arms, bandit.objectives, scale=given, radius=radius))
+    formula = formula_of(radius, K, D, 0.1)
+    for most in (60, 5_000, 60_000, 3_000_000):
+        counts = rng.integers(max(int(lens.first.max()), 2), most, K).astype(float)
         sums, ss = rng.normal(size=(K, D)) * counts[:, None], rng.random((K, D)) * counts[:, None]
-        divisor = 0.5 + rng.random(D) if inference.unknown else np.array(program.divisor)
-        t = int(counts.sum())
-        expected = intervals(program, counts, sums, ss, 1 / divisor, t)
-        data = Data(np.repeat(counts[:, None], D, axis=1), sums / counts[:, None], ss)
-        view = inference.picture(data, divisor)
-        np.testing.assert_array_equal(view.mean, expected.mean)
-        np.testing.assert_array_equal(view.keep, expected.keep)
-        np.testing.assert_array_equal(view.drop, expected.drop)
+        unit = 0.5 + rng.random(D) if lens.unknown else lens.unit
+        samples = Samples(np.repeat(counts[:, None], D, axis=1), sums / counts[:, None], ss)
+        view = lens.view(samples, int(counts.sum()), unit)
+        for i, j, d in np.ndindex(K, K, D):
+            mean = (sums[i, d] / counts[i] - sums[j, d] / counts[j]) / unit[d]
+            assert view.difference[i, j, d] == pytest.approx(mean, abs=1e-12)
+            for width, C in ((view.keep, formula.keep), (view.drop, formula.drop)):
+                exact = half_width(radius, C, counts, ss, bandit.scale, unit, i, j, d)
+                slack = 1e-12 if most <= 65_536 else 5e-4
+                assert exact * (1 - 1e-12) <= width[i, j, d] <= exact * (1 + slack)
+
+
+def half_width(radius, C, counts, ss, scale, unit, i, j, d):
+    """One half-width by its formula, in plain arithmetic."""
+    n, D = counts, ss.shape[1]
+    if isinstance(radius, pt.LUCB1Like):
+        growth = C + 4 * np.log(n.sum())
+        return np.sqrt(growth) * sum(np.sqrt(2 / n[a]) * scale[a, d] / unit[d] for a in (i, j))
+    l, v = radius.arm_terms(n[[i, j]], len(n), D, 0.1)
+    unknown = not radius.needs_scale
+    squares = [(ss[a, d] if unknown else scale[a, d] ** 2) / unit[d] ** 2 for a in (i, j)]
+    return np.sqrt((C + l.sum()) * (v * squares).sum())
 
 
 @pytest.mark.parametrize("radius", RADII, ids=repr)
@@ -134,18 +151,18 @@ def test_each_objective_uses_its_own_counts(radius):
     rng = np.random.default_rng(4)
     K, D = 4, 3
     scale = 0.5 if radius.needs_scale else None
-    inference = Inference(Design(list("ABCD"), list("xyz"), scale=scale, radius=radius))
-    counts = rng.integers(inference.first, 90, (K, D)).astype(float)
+    lens = lens_of(Design(list("ABCD"), list("xyz"), scale=scale, radius=radius))
+    counts = rng.integers(lens.first.max(), 90, (K, D)).astype(float)
     counts[0] = 200.0  # so that t, the largest total, is that of every column below
     counts[1:, 0] = 150.0
-    data = Data(counts, rng.normal(size=(K, D)), rng.random((K, D)) * counts)
-    view = inference.picture(data, np.ones(D))
+    data = Samples(counts, rng.normal(size=(K, D)), rng.random((K, D)) * counts)
+    view = lens.view(data, 500, np.ones(D))
     for d in range(D):
         alone = replace(data, counts=np.repeat(counts[:, d : d + 1], D, axis=1))
-        if isinstance(radius, pt.SingleArm):
+        if isinstance(radius, pt.LUCB1Like):
             alone.counts[:, (d + 1) % D] = 150.0
             alone.counts[0, (d + 1) % D] = 200.0
-        same = inference.picture(alone, np.ones(D))
+        same = lens.view(alone, 500, np.ones(D))
         np.testing.assert_array_equal(view.keep[:, :, d], same.keep[:, :, d])
         np.testing.assert_array_equal(view.drop[:, :, d], same.drop[:, :, d])
 
@@ -165,7 +182,8 @@ def test_several_vector_slacks_are_counted_each():
     third = pt.Cover(eps2=(0.1, 0.5, 0.1))
     assert level(first, second, third, pt.Cover(eps2=0.1)) == 0.1 / 3  # D objectives are all
     assert level(first, second, radius=pt.Mixture(union="pairs")) == 0.1
-    wide = Inference(Design(arms, objectives, [first, second], 0.1, scale=1.0))
-    plain = Inference(Design(arms, objectives, first, 0.1, scale=1.0))
-    assert wide.keep == plain.keep
+    two = {"scale": 1.0, "radius": pt.Mixture(sides="two")}
+    wide = lens_of(Design(arms, objectives, [first, second], 0.1, **two)).levels
+    plain = lens_of(Design(arms, objectives, first, 0.1, **two)).levels
+    assert (wide.keep == plain.keep).all()
     assert wide.drop == pytest.approx(plain.drop + 2 * np.log(2), rel=1e-14)  # one rounding

@@ -22,16 +22,12 @@ from hypothesis.stateful import (
 )
 
 import paretoid as pt
-from paretoid import loop_baselines as baselines
-from paretoid import rules
-from paretoid.engine.build import build_program
-from paretoid.explorer.design import Design
-from paretoid.explorer.inference import Inference
-from paretoid.explorer.policy import POLICIES, Standing, policy_of
-from paretoid.loop import outcome, reference_run
+from paretoid import loop, rules
 from paretoid.registry import RULES as NAMED
 from paretoid.runs.chunk import generator
+from paretoid.runs.setting import Setting
 from paretoid.theory.dominance import pareto_set
+from paretoid.view import Standing
 
 PAIRWISE = [
     pt.Mixture(),
@@ -42,17 +38,17 @@ PAIRWISE = [
     pt.UnknownScale(a=1.0, w=0.5, union="pairs"),
 ]
 SINGLE = [pt.ArmMixture(), pt.ArmMixture(rho=3.0), pt.IteratedLogarithm()]
-#: rule, its readable loop, its radii
+#: rule, its radii
 RULES = [
-    (pt.APE(), reference_run, [*PAIRWISE, pt.SingleArm()]),
-    (pt.APE(pull="both"), reference_run, [*PAIRWISE, pt.SingleArm()]),
-    (pt.RoundRobin(), baselines.round_robin, PAIRWISE),
-    (pt.UniformElimination(), baselines.uniform_elimination, PAIRWISE),
-    (pt.LUCB(), baselines.lucb, SINGLE),
-    (pt.LUCBpp(), baselines.lucb, SINGLE),
-    (pt.UGapEc(), baselines.ugapec, SINGLE),
+    (pt.APE(), [*PAIRWISE, pt.LUCB1Like()]),
+    (pt.APE(pull="both"), [*PAIRWISE, pt.LUCB1Like()]),
+    (pt.RoundRobin(), PAIRWISE),
+    (pt.UniformElimination(), PAIRWISE),
+    (pt.LUCB(), SINGLE),
+    (pt.LUCBpp(), SINGLE),
+    (pt.UGapEc(), SINGLE),
 ]
-CASES = [(each, loop, radius) for each, loop, radii in RULES for radius in radii]
+CASES = [(sampling, radius) for sampling, radii in RULES for radius in radii]
 
 
 def goals_for(each, eps1):
@@ -78,14 +74,13 @@ def explorer_for(bandit, goals, each, radius, delta, **options):
 
 
 def test_every_rule_can_run_live():
-    known = {getattr(rules, name) for name in rules.__all__}
-    concrete = {each for each in known if "kernel" in dir(each)} - {rules.Rule, rules.BestArmRule}
-    assert set(POLICIES) == set(NAMED.values()) == concrete == {type(case[0]) for case in RULES}
+    known = {getattr(rules, name) for name in rules.__all__} - {rules.Rule, rules.BestArmRule}
+    assert set(NAMED.values()) == known == {type(case[0]) for case in RULES}
 
 
-@pytest.mark.parametrize(("each", "loop", "radius"), CASES, ids=lambda x: getattr(x, "__name__", x))
+@pytest.mark.parametrize(("each", "radius"), CASES, ids=repr)
 @pytest.mark.parametrize("eps1", [0.0, 0.1])
-def test_asked_and_told_one_at_a_time_it_is_simulate(each, loop, radius, eps1):
+def test_asked_and_told_one_at_a_time_it_is_simulate(each, radius, eps1):
     """Same pulls, stopping times and answers as the compiled engine on the same noise."""
     bandit, goals, seed = bandit_for(each, 5, own=bool(eps1)), goals_for(each, eps1), 3
     runs = pt.simulate(
@@ -120,9 +115,7 @@ def elimination_errs(rng, keep=True, drop=True):
     truth = means[:, None] - means[None]
     best, near = pareto_set(means), pareto_set(means, eps1)
     goals = [pt.AtMost(k, eps1) for k in range(1, K + 1)] + [pt.ParetoSet(eps1)]
-    names = [str(i) for i in range(K)], [str(d) for d in range(D)]
-    policy = policy_of(Inference(Design(*names, goals, scale=1.0, rule=pt.UniformElimination())))
-    standing, answers = Standing(list(range(K))), {}
+    elimination, standing, answers = pt.UniformElimination(), Standing.begin(K), {}
     for _ in range(int(rng.integers(1, 9))):
         lower, upper = rng.choice(
             [-3.0, -0.25, 0.25, 3.0], (2, K, K, D), p=[0.15, 0.35, 0.35, 0.15]
@@ -134,11 +127,14 @@ def elimination_errs(rng, keep=True, drop=True):
             for j in range(K) if drop and best[i] else ():
                 d = int(np.argmax(truth[i, j]))
                 upper[i, j, d] = max(upper[i, j, d], truth[i, j, d])
-        view = SimpleNamespace(M_upper=upper.max(axis=2), M_lower=(lower + eps1).max(axis=2))
-        left = [g for g in range(len(goals)) if g not in answers]
-        found = policy.conclude(view, np.ones(D), standing, left)
-        answers |= found.answers
-        standing = standing.after(found)
+        view = SimpleNamespace(
+            M_upper=upper.max(axis=2), M_lower=(lower + eps1).max(axis=2), standing=standing, K=K
+        )
+        for g, goal in enumerate(goals):
+            mask = elimination.judge(view, goal)
+            if g not in answers and mask is not None:
+                answers[g] = mask
+        standing = standing.after(*elimination.settle(view))
     settled = standing.dropped.keys() & set(np.flatnonzero(best))
     kept = set(standing.accepted) - set(np.flatnonzero(near))
     wrong = [g for g, mask in answers.items() if not goals[g].is_correct(mask, means)]
@@ -184,16 +180,17 @@ class Twin(RuleBasedStateMachine):
         eps1=st.sampled_from([0.0, 0.1]), delta=st.sampled_from([0.1, 0.3]),
     )  # fmt: skip
     def begin(self, data, seed, own, eps1, delta):
-        each, loop, radii = self.case
+        each, radii = self.case
         radius = data.draw(st.sampled_from(radii))
         self.bandit = bandit_for(each, seed, own)
         self.goals = goals_for(each, eps1)
-        program = build_program(self.bandit, self.goals, each, radius, delta, None)
-        noise = np.empty((self.bandit.K * program.first + 120, self.bandit.noise_width))
+        setting = Setting(self.bandit, tuple(self.goals), each, radius, delta, None)
+        first = int(loop.lens_of(setting).first.sum())
+        noise = np.empty((first + 120, self.bandit.noise_width))
         self.bandit.fill(generator(seed, (0,)), noise)
-        self.engine = loop(program, noise)
-        self.rows = [outcome(program, arm, row) * self.bandit.sign
-                     for arm, row in zip(self.engine.arms, noise, strict=False)]  # fmt: skip
+        outcomes = loop.outcomes_of(self.bandit, noise)
+        self.engine = loop.run(setting, outcomes, np.random.default_rng(0))
+        self.rows = [outcome * self.bandit.sign for outcome in self.engine.outcomes]
         self.rng = np.random.default_rng(seed)
         self.explorer = explorer_for(self.bandit, self.goals, each, radius, delta, seed=seed)
         self.file = None
@@ -320,11 +317,11 @@ class Twin(RuleBasedStateMachine):
             return
         answers, times = self.explorer.answers, self.explorer.stopping_times
         for goal, stop in zip(map(str, self.goals), self.engine.stops, strict=True):
-            if stop is None or stop[0] > self.time:
+            if stop is None or stop.time > self.time:
                 assert answers[goal] is None
             else:
-                names = [self.bandit.arms[i] for i in np.flatnonzero(stop[1])]
-                assert (answers[goal], times[goal]) == (tuple(names), stop[0])
+                names = [self.bandit.arms[i] for i in np.flatnonzero(stop.answer)]
+                assert (answers[goal], times[goal]) == (tuple(names), stop.time)
 
 
 @pytest.mark.parametrize("case", RULES, ids=lambda case: repr(case[0]))

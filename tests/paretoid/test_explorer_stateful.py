@@ -20,7 +20,7 @@ RADII = [
     pt.Mixture(rho=3.0),
     pt.KaufmannKoolen(union="claims"),
     pt.UnknownScale(rho=3.0, a=0.5, w=0.5),
-    pt.SingleArm(),
+    pt.LUCB1Like(),
 ]
 GOALS = [pt.AtMost(1), pt.ParetoSet(), pt.Cover(eps2=0.3)]
 RULES = [pt.APE(), pt.APE(pull="both"), pt.RoundRobin(), pt.UniformElimination()]
@@ -42,7 +42,7 @@ class Trial(RuleBasedStateMachine):
 
     @initialize(radius=st.sampled_from(RADII), each=st.sampled_from(RULES), seed=st.integers(0, 99))
     def begin(self, radius, each, seed):
-        if isinstance(radius, pt.SingleArm) and not isinstance(each, pt.APE):
+        if isinstance(radius, pt.LUCB1Like) and not isinstance(each, pt.APE):
             radius = RADII[0]  # which the other rules refuse
         self.radius = radius
         self.eliminates = isinstance(each, pt.UniformElimination)
@@ -285,7 +285,7 @@ def brute_force(radius, counts, means, ss):
                 p, q = counts[i, d], counts[j, d]
                 if min(p, q) < first:
                     continue
-                if isinstance(radius, pt.SingleArm):
+                if isinstance(radius, pt.LUCB1Like):
                     keep = drop = 0.2 * float(radius.half_width(p, q, t, K, D, 0.5))
                 else:
                     (l_i, v_i), (l_j, v_j) = (radius.arm_terms(n, K, D, 0.5) for n in (p, q))

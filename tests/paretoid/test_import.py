@@ -43,8 +43,8 @@ def test_bandits_goals_and_instances_need_no_compiler():
 
 def test_kernels_are_cached_in_a_directory_of_our_own(tmp_path):
     code = (
-        "from paretoid.engine import arms, cache;"
-        "arms._arm_l(0, 1.0, 2.0); print(cache.cache_directory())"
+        "from paretoid.engine import cache, yardstick;"
+        "yardstick._arm_l(0, 1.0, 2.0); print(cache.cache_directory())"
     )
     directory = Path(python(code, NUMBA_CACHE_DIR=str(tmp_path)))
     assert directory.parent == tmp_path
@@ -56,8 +56,8 @@ def test_an_unwritable_cache_is_no_failure(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     code = (
-        "from paretoid.engine import arms, cache;"
-        "print(cache.cache_directory(), arms._arm_l(1, 1.0, 1.0) > 1.38)"
+        "from paretoid.engine import cache, yardstick;"
+        "print(cache.cache_directory(), yardstick._arm_l(1, 1.0, 1.0) > 1.38)"
     )
     assert python(code, NUMBA_CACHE_DIR=str(blocked / "cache")) == "None True"
     environment = {"HOME": str(blocked), "XDG_CACHE_HOME": str(blocked / "x")}

@@ -153,7 +153,7 @@ def test_a_toml_file_takes_no_second_opinion(file):
 
 def test_missing_files_directories_and_names_get_different_answers(file, tmp_path):
     file("doses.csv", "arm,a\nA,1\nB,2\n")
-    with pytest.raises(ValueError, match=r"dosis.csv is no file.*Did you mean .*doses.csv\?"):
+    with pytest.raises(ValueError, match=r"dosis.csv is no file.*; did you mean 'doses.csv'\?"):
         pt.load_instance(tmp_path / "dosis.csv", scale=1)
     with pytest.raises(ValueError, match="is a directory; give a file in it"):
         pt.load_instance(tmp_path, scale=1)

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from paretoid.intervals import mean_interval, quantile_interval, share_interval
+from paretoid.intervals import (
+    credible_interval,
+    mean_interval,
+    quantile,
+    quantile_interval,
+    share,
+    share_interval,
+    share_upper_bound,
+    standard_error,
+    t_quantile,
+)
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 1), (1, 1), (0, 50), (3, 50), (50, 50), (49, 50)])
@@ -50,7 +60,49 @@ def test_order_statistics_cover_the_quantile_and_no_narrower_pair_does(n, q):
     assert heads[(n if math.isinf(high) else int(high) - 1) :].sum() > 0.025
 
 
+@pytest.mark.parametrize(("count", "total"), [(0, 10), (10, 10), (3, 40), (1, 2000)])
+def test_clopper_pearson_equals_scipy(count, total):
+    expected = stats.binomtest(count, total).proportion_ci(0.95, method="exact")
+    assert share(count, total)[1:] == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 1), (1, 10**9), (2, 7), (10**6 - 1, 10**6)])
+def test_a_share_and_its_ends_are_those_of_the_beta_distribution(count, total):
+    low = 0.0 if count == 0 else stats.beta.ppf(0.025, count, total - count + 1)
+    expected = (count / total, low, stats.beta.ppf(0.975, count + 1, total - count))
+    assert share(count, total) == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_upper_bound_of_a_share_solves_its_equation():
+    """At the bound so few successes, or fewer, have exactly the probability left over."""
+    upper = share_upper_bound(3, 50, 0.95)
+    assert stats.binom.cdf(3, 50, upper) == pytest.approx(0.05)
+    assert share_upper_bound(3, 50, 0.975) == share_interval(3, 50)[1]
+    assert share_upper_bound(10, 10) == share_upper_bound(0, 0) == 1.0
+    assert share_upper_bound(0, 100) == pytest.approx(1 - 0.05**0.01)
+    with pytest.raises(ValueError, match="confidence=1 must lie"):
+        share_upper_bound(1, 2, 1)
+    with pytest.raises(ValueError, match=r"count=3 must be an integer in 0\.\.2"):
+        share_upper_bound(3, 2)
+
+
+def test_credible_intervals_hold_the_middle_draws_also_infinite_ones():
+    draws = np.random.default_rng(3).permutation(np.arange(1.0, 1001.0))
+    middle, low, high = credible_interval(np.stack([draws, -draws], axis=1))
+    assert middle.tolist() == [500.5, -500.5]
+    assert low == pytest.approx([25.975, -975.025])  # 999 steps, of which 2.5% are 24.975
+    assert high == pytest.approx([975.025, -25.975])
+    middle, low, high = credible_interval(np.where(draws > 900, np.inf, draws))
+    assert (middle, low, high) == (500.5, 25.0, np.inf)
+
+
+def test_student_s_quantile_is_scipy_s_and_one_value_has_none():
+    assert t_quantile([2, 30], 0.9) == pytest.approx(stats.t.ppf(0.95, [1, 29]))
+    assert np.isnan(t_quantile(1))
+
+
 def test_quantiles_are_the_smallest_value_with_the_share():
+    assert quantile(range(1, 11), 0.95) == 10
     assert quantile_interval([4, 1, 3, 2], 0.5)[0] == 2
     assert quantile_interval([4, 1, 3, 2], 0.51)[0] == 3
     assert quantile_interval([1, math.inf, math.inf], 0.5)[0] == math.inf
@@ -64,11 +116,12 @@ def test_quantiles_are_the_smallest_value_with_the_share():
 
 def test_means_have_students_interval():
     x = np.random.default_rng(2).normal(size=13)
-    mean, low, high = mean_interval(x.sum(), ((x - x.mean()) ** 2).sum(), len(x))
+    mean, low, high = mean_interval(x)
     ends = stats.t.interval(0.95, 12, loc=x.mean(), scale=stats.sem(x))
     assert (low, high) == pytest.approx(ends)
     assert mean == pytest.approx(x.mean())
-    mean, low, high = mean_interval(7.0, 0.0, 1)
+    assert standard_error(x) == pytest.approx(stats.sem(x))
+    mean, low, high = mean_interval([7.0])
     assert mean == 7
     assert math.isnan(low)
     assert math.isnan(high)

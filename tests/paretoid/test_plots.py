@@ -385,7 +385,7 @@ def test_the_front_of_an_explorer_shows_its_status(tmp_path):
     axes = plots.front(explorer)
     status = explorer.status()
     assert np.array_equal(marks(axes)["s"], status.means)
-    state = explorer._fresh().data()
+    state = explorer._fresh().outcomes()
     half = half_widths(state.counts, None, state.ss, explorer.design.radius, 0.1)
     widths = [patch.get_width() for patch in axes.patches[1:]]
     assert widths == pytest.approx(list(2 * half[:, 0]))
@@ -409,14 +409,14 @@ def test_names_are_written_as_they_stand():
 
 
 @pytest.mark.parametrize(
-    "radius", [pt.Mixture(), pt.KaufmannKoolen(), pt.SingleArm(), pt.UnknownScale()]
+    "radius", [pt.Mixture(), pt.KaufmannKoolen(), pt.LUCB1Like(), pt.UnknownScale()]
 )
 def test_intervals_are_those_the_run_decided_with(radius):
-    """min_j M+(b_t, j), which the textbook engine recorded, from the drawn upper bounds."""
+    """min_j M+(b_t, j), which the engine recorded, from the drawn upper bounds."""
     run = pt.run_once(SMALL, radius=radius, seed=3, max_samples=600)
     first = np.flatnonzero(run.b >= 0)[0] + 1
     times = [int(t) for t in np.linspace(first, min(run.stopping_time, 590), 7)]
-    divisor = run.setting.program().divisor
+    divisor = run.setting.program()[0].divisor
     if isinstance(radius, pt.UnknownScale):
         ss = sum(
             np.square(o - o.mean(axis=0)).sum(axis=0)
@@ -527,7 +527,7 @@ def test_pulls_of_one_run_of_censored_runs_and_of_many_arms_are_drawn(run, censo
     assert axes.get_xlabel() == "samples per arm, one run"
     assert not axes.collections
     axes = plots.pulls(censored.isel(goal=0, replication=3))
-    assert "ParetoSet(): 1 of 1 ran out of budget" in labels_of(axes)
+    assert "ParetoSet(): 1 of 1 censored" in labels_of(axes)
     bandit = pt.GaussianBandit(np.random.default_rng(0).normal(size=(50, 1)))
     many = pt.simulate(bandit, replications=2, max_samples=40)  # fewer than arms
     axes = plots.pulls(many)
@@ -565,8 +565,8 @@ def test_runs_out_of_budget_keep_the_ecdf_below_one_and_open(censored):
     assert open_ends == [[9000, 0.0], [9000, pytest.approx(done[2])]]
     out = int((~censored.stopped[2]).sum())
     assert labels_of(axes) == [
-        "ParetoSet(): 21 of 21 ran out of budget", "AtMost(k=1)",
-        f"AtMost(k=2): {out} of 21 ran out of budget",
+        "ParetoSet(): 21 of 21 censored", "AtMost(k=1)",
+        f"AtMost(k=2): {out} of 21 censored",
     ]  # fmt: skip
 
 
@@ -664,7 +664,7 @@ def test_a_violin_has_median_and_quartiles_of_all_runs_and_the_area_of_those_tha
     assert tall == pytest.approx([0.72, 0.72 * share])
     said = [text.get_text() for text in axes.texts]
     out = int((~censored.stopped[2]).sum())
-    assert said == ["21 of 21 ran out of budget", f"{out} of 21 ran out of budget"]
+    assert said == ["21 of 21 censored", f"{out} of 21 censored"]
     for collection in axes.collections:
         for path in collection.get_paths():
             assert path.vertices[:, 0].max() <= 9000
@@ -726,7 +726,7 @@ def test_samples_against_eps2_are_medians_and_ranges_by_eps1():
     low, high = axes.get_xlim()
     assert low < 0 < 0.3 < high < 0.4
     out = int((~data.stopped[:6]).sum())
-    assert axes.get_figure().get_supxlabel() == f"{out} of 66 runs ran out of budget: lower bounds."
+    assert axes.get_figure().get_supxlabel() == f"{out} of 66 runs are censored: lower bounds."
     with pytest.raises(ValueError, match="no Cover among"):
         plots.samples_against_eps2(data.isel(goal=[6]))
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import hashlib
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 import typer
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import paretoid as pt
 from paretoid import plots
-from paretoid.cli.command_line import typed
-from paretoid.estimation import plan
+from paretoid.cli.command_line import command_as_typed
+from paretoid.estimation import pareto_probability, plan, save_fit
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.report import as_dict, as_text, write_all
-from paretoid.report import campaign_report, plan_report, read_store
+from paretoid.report import campaign_report, plan_report, read_store, write_plan
 from paretoid.report.figures import drawing, new_axes, picture
-from paretoid.report.page import Cell, Section, Table, Text, render, write_page
+from paretoid.report.page import Cell, Section, TableBlock, TextBlock, render, write_page
+from paretoid.report.plan import _script
+from paretoid.report.plan_text import as_dict, as_text
 
 
 class Parsed(HTMLParser):
@@ -231,6 +237,78 @@ def test_methods_name_model_priors_radius_guarantee_and_how_to_repeat_it(html):
     assert {"seed", "delta", "radius", "Python", "paretoid", "numpy"} <= set(names)
 
 
+def script_of(html):
+    """The Python block of a plan's report."""
+    blocks = [unescape(block.split("</code>")[0]) for block in html.split("<code>")[1:]]
+    return next(block for block in blocks if "estimation.plan(" in block)
+
+
+def asked_by(script):
+    """(goals, keywords) that the script gives to `estimation.plan`."""
+    calls = [node for node in ast.walk(ast.parse(script)) if isinstance(node, ast.Call)]
+    call = next(node for node in calls if ast.unparse(node.func) == "estimation.plan")
+    evaluated = {
+        keyword.arg: eval(ast.unparse(keyword.value), {"pt": pt}) for keyword in call.keywords
+    }
+    return eval(ast.unparse(call.args[1]), {"pt": pt}), evaluated
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.floats(0, 1e6), min_size=2, max_size=2),
+    st.floats(0, 1e-3),
+    st.floats(0.01, 0.99),
+    st.booleans(),
+)
+def test_the_goals_of_the_script_are_those_of_the_plan_to_the_last_digit(eps, slack, delta, folded):
+    goals = [pt.ParetoSet(slack), pt.AtMost(2, eps), pt.Cover(tuple(eps), slack)]
+    sizes = {"goal": list(map(str, goals)), "samples": np.arange(1, 21) * 5}
+    counts = {"draw": 3, "replication": 2}
+    attrs = {
+        "asked": "; ".join(map(repr, goals)), "fold": 1 + slack if folded else 0.0,
+        "delta": delta, "max_samples": 100, "seed": 7, "radius": repr(pt.Mixture(rho=1 + slack)),
+    }  # fmt: skip
+    empty = {name: (name, np.zeros(size)) for name, size in counts.items()}
+    made = xr.Dataset(empty, {**sizes, "arm": ["A"]}, attrs)
+    asked, options = asked_by(_script(made, ""))
+    assert asked == goals
+    assert options.pop("fold", 0.0) == attrs["fold"]
+    assert options == {
+        "radius": pt.Mixture(rho=1 + slack), "delta": delta, "draws": 3, "replications": 2,
+        "max_samples": 100, "seed": 7,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("goals", "options"),
+    [
+        ([pt.ParetoSet(1 / 3), pt.AtMost(2, (0.1 + 0.2, np.pi / 7))], {}),
+        ([pt.Cover(np.e / 9, np.pi / 9)], {"radius": pt.Mixture(rho=2 / 3), "samples": [77, 200],
+                                           "scale_quantile": 0.9, "delta": 1 / 7, "seed": 5}),
+    ],
+)  # fmt: skip
+def test_the_script_of_a_plan_gives_the_same_numbers(
+    nasty_fit, goals, options, tmp_path, monkeypatch
+):
+    planned = plan(nasty_fit, goals, draws=3, replications=2, max_samples=300, **options)
+    script = script_of(plan_report(nasty_fit, pareto_probability(nasty_fit), planned))
+    assert asked_by(script)[0] == goals
+    monkeypatch.chdir(tmp_path)
+    save_fit(nasty_fit, "fit.nc")
+    session = {}
+    exec(script, session)
+    xr.testing.assert_identical(session["plan"], planned)
+
+
+def test_an_older_plan_is_repeated_as_far_as_it_is_known(nasty_plan):
+    fit, shares, planned = nasty_plan
+    old = planned.copy()
+    del old.attrs["asked"], old.attrs["scale_quantile"]
+    script = script_of(plan_report(fit, shares, old))
+    assert "# margins to six digits" in script
+    assert asked_by(script)[0] == [pt.ParetoSet(0.1), pt.AtMost(1, 0.1)]
+
+
 def test_how_the_fit_was_made_stands_in_the_report(nasty_plan, html):
     fit, shares, planned = nasty_plan
     row = next(r for table in Parsed(html).tables for r in table if r[0] == "seed of the fit")
@@ -274,8 +352,8 @@ def test_problems_and_heuristics_are_said_first(nasty_plan):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # a name that the PNG's font cannot show
-def test_write_all_writes_the_page_beside_the_rest(nasty_plan, tmp_path):
-    written = write_all(*nasty_plan, tmp_path, eps1=0.1, command="the command")
+def test_a_plan_is_written_with_the_page_beside_the_rest(nasty_plan, tmp_path):
+    written = write_plan(*nasty_plan, tmp_path, command="the command")
     assert {"report.html", "plan.json", "arms.csv"} <= {path.name for path in written}
     assert "the command" in (tmp_path / "report.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="cannot be written"):
@@ -291,7 +369,7 @@ def test_two_pictures_share_no_id_and_keep_what_refers_inside():
     with drawing():
         pair = [picture(axes(), name, f"say <{name}>") for name in ("one", "two")]
     assert 250 < pair[0].width < 330  # 3 inches of 96 pixels, cut to what is drawn
-    blocks = [Text(pair[0].svg), Text(pair[1].svg)]  # as text: escaped
+    blocks = [TextBlock(pair[0].svg), TextBlock(pair[1].svg)]  # as text: escaped
     assert "<svg" not in render("t", "s", [Section("x", blocks, "x")])
     pages = [Parsed(each.svg) for each in pair]
     ids = [{a["id"] for _, a in page.tags if "id" in a} for page in pages]
@@ -310,7 +388,7 @@ def test_cells_say_how_they_sort():
     assert Cell("1,000", key=1000.0).order == "1000.0"
     assert Cell("∞", key=np.inf).order == "Infinity"
     assert Cell("–", key=np.nan).order == ""
-    table = Table("c", ["h"], [[Cell("x")]])
+    table = TableBlock("c", ["h"], [[Cell("x")]])
     assert not table.numeric(0)
 
 
@@ -321,7 +399,7 @@ def test_the_command_is_told_as_it_was_typed():
     def main(
         context: typer.Context, name: str, k: int = 2, flag: bool = False, loud: bool = True
     ) -> None:
-        told.append(typed(context))
+        told.append(command_as_typed(context))
 
     runner = CliRunner()
     assert runner.invoke(app, ["a b.csv"], prog_name="go").exit_code == 0

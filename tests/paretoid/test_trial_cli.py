@@ -38,6 +38,7 @@ eps1 = 0.0
 [radius]
 kind = "Mixture"
 rho = 10.0
+sides = "two"
 """
 
 
@@ -113,17 +114,19 @@ def test_a_trial_from_beginning_to_end(trial, tmp_path):
 def test_a_csv_is_recorded_whole_or_not_at_all(trial, tmp_path):
     trial("new", "design.toml", "t.db")
     before = head(trial("next", "t.db", "-n", 4))
-    bad = "id,IgG,fever\n1,1.0,0.1\n2,nan,0.2\n9,1.0,0.1\n3,high,\n"
-    (tmp_path / "bad.csv").write_text(bad)
-    with pytest.raises(ValueError) as error:
-        trial("record", "t.db", "--csv", "bad.csv", "--yes")
-    for words in (
-        "3 of 4 rows",
-        "row 2: IgG of 2 is NaN",
-        "row 3: there is no",
-        "row 4: IgG='high'",
-    ):
-        assert words in str(error.value)
+    unread = "id,IgG,fever\n1,1.0,0.1\n2,nan,0.2\n9,1.0,0.1\n3,high,\n"
+    told_twice = "id,IgG,fever\n1,1.0,0.1\n1,2.0,\n9,1.0,0.1\n3,1e200,\n"
+    for content, said in (
+        (unread, ["has 2 problems", "row 3, column IgG: 'nan' is not finite", "write missing",
+                  "row 5, column IgG: 'high' is no number"]),
+        (told_twice, ["3 of 4 rows", "row 2: IgG of 1 comes twice", "row 3: there is no",
+                      "row 4: IgG=1e+200 of 3 must be finite"]),
+    ):  # fmt: skip
+        (tmp_path / "bad.csv").write_text(content)
+        with pytest.raises(ValueError) as error:
+            trial("record", "t.db", "--csv", "bad.csv", "--yes")
+        for words in said:
+            assert words in str(error.value)
     assert head(trial("status", "t.db")) == before
     good = "id , IgG\n1, 1.5\n3, missing\n4,\n"
     (tmp_path / "good.csv").write_text(good.replace("4,\n", ""))
@@ -134,8 +137,43 @@ def test_a_csv_is_recorded_whole_or_not_at_all(trial, tmp_path):
     (tmp_path / "odd.csv").write_text("id,pain\n1,2\n")
     with pytest.raises(ValueError, match="has the columns id, pain; it needs id"):
         trial("record", "t.db", "--csv", "odd.csv", "--yes")
-    with pytest.raises(ValueError, match=r"there is no file none\.csv"):
+    with pytest.raises(ValueError, match=r"none\.csv is no file: nothing has that name"):
         trial("record", "t.db", "--csv", "none.csv", "--yes")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|", ","])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_outcomes_are_read_from_what_a_spreadsheet_exports(trial, tmp_path, delimiter, encoding):
+    """As `plan` reads its tables: any delimiter and encoding, and decimal commas."""
+    trial("new", "design.toml", "t.db")
+    trial("next", "t.db", "-n", 3)
+    text = "id;IgG;fever\r\n1;1,5;0,25\r\n2;12345,678;missing\r\n3;-0,125;\r\n"
+    if delimiter == ",":
+        text = text.replace(",", ".")
+    (tmp_path / "week.csv").write_bytes(text.replace(";", delimiter).encode(encoding))
+    assert json.loads(trial("record", "t.db", "--csv", "week.csv", "--json"))["recorded"] == 3
+    trial("export", "t.db", "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = [(row["IgG"], row["fever"]) for row in csv.DictReader(file)]
+    assert rows == [("1.5", "0.25"), ("12345.678", "missing"), ("-0.125", "")]
+
+
+def test_outcomes_that_may_be_two_numbers_are_not_recorded(trial, tmp_path):
+    trial("new", "design.toml", "t.db")
+    before = head(trial("next", "t.db", "-n", 3))
+    (tmp_path / "week.csv").write_text("id;IgG;fever\n1;9.200;0,25\n2;9,200;0,5\n")
+    with pytest.raises(ValueError) as error:
+        trial("record", "t.db", "--csv", "week.csv", "--yes")
+    for words in ("has 2 problems", "row 2, column IgG: '9.200' may be 9200 or 9.200",
+                  "row 3, column IgG: '9,200' may be 9200 or 9.200"):  # fmt: skip
+        assert words in str(error.value)
+    assert head(trial("status", "t.db")) == before
+    (tmp_path / "short.csv").write_text("id;IgG;fever\n1;9,2\n")
+    with pytest.raises(ValueError, match="row 2: 2 cells under 3 columns"):
+        trial("record", "t.db", "--csv", "short.csv", "--yes")
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(ValueError, match=r"is empty\. It needs a header that has id, may have arm"):
+        trial("record", "t.db", "--csv", "empty.csv", "--yes")
 
 
 def test_the_arm_in_a_csv_is_checked(trial, tmp_path):
@@ -306,7 +344,10 @@ def test_verify_ends_with_code_1_where_the_check_fails(trial, tmp_path):
         (('kind = "AtMost"', 'kind = "Atmost"'), "must be one of 'ParetoSet', 'Cover', 'AtMost'"),
         (("k = 1", ""), "needs k"),
         (("rho = 10.0", "roh = 10.0"), "did you mean 'rho'"),
-        (('kind = "Mixture"\nrho = 10.0', 'kind = "UnknownScale"'), "would ignore the one given"),
+        (
+            ('kind = "Mixture"\nrho = 10.0\nsides = "two"', 'kind = "UnknownScale"'),
+            "would ignore the one given",
+        ),
         (('objectives = ["IgG", "fever"]', ""), "has no objectives"),
         (("delta = 0.2", "delta = "), "is no TOML"),
         (("delta = 0.2", 'delta = 0.2\noutcomes = "binary"\n#'), "IgG"),
@@ -316,7 +357,7 @@ def test_bad_designs_are_one_sentence_and_make_no_file(trial, tmp_path, change, 
     text = DESIGN.replace(*change)
     if "binary" in text:
         text = text.replace("scale = [1.0, 0.5]", "").replace(
-            '[radius]\nkind = "Mixture"\nrho = 10.0', ""
+            '[radius]\nkind = "Mixture"\nrho = 10.0\nsides = "two"', ""
         )
         sentence = "binary outcomes need a scale"
     (tmp_path / "design.toml").write_text(text)

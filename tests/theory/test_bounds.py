@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paretoid import theory
-from paretoid.theory import KaufmannKoolen, Mixture, SingleArm, UnknownScale
+from paretoid.theory import KaufmannKoolen, LUCB1Like, Mixture, UnknownScale
 
 THREE = np.array([[2.0, 0.0], [0.0, 2.0], [1.5, -0.5]])  # gaps 0.5, 2, 0.5; omega 0.5, 2, -0.5
 TIED = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
@@ -103,7 +103,9 @@ def mp_calibration(x, memory={}):  # noqa: B006 - a cache
 
 
 @pytest.mark.parametrize("n", [3, 4, 17, 1000, 1_000_003, 987_654_321_987, 10**12])
-@pytest.mark.parametrize("radius", [Mixture(), Mixture(rho=300.0, union="pairs"), KaufmannKoolen()])
+@pytest.mark.parametrize(
+    "radius", [Mixture(sides="two"), Mixture(rho=300.0, union="pairs"), KaufmannKoolen()]
+)
 def test_samples_to_separate_is_exact_to_the_last_sample(radius, n):
     # A gap half way between the widths at n - 1 and n needs n samples, by definition.
     with mp.workdps(40):
@@ -185,12 +187,15 @@ def test_the_result_says_what_claims_do_to_its_probability():
     assert pairs.probability == 0.9
     assert "1 - delta" in pairs.holds
     means = np.vstack([THREE, THREE - 1.0])  # K = 6, D = 2: keep 12, drop 30, pairs 30
-    claims = theory.sample_bound(means, 0.1, Mixture())
+    claims = theory.sample_bound(means, 0.1, Mixture(sides="two"))
     assert claims.probability == pytest.approx(1 - 30 / 12 * 0.1)
     assert "not 1 - delta" in claims.holds
     assert claims.proved
-    few = theory.sample_bound(THREE, 0.1, Mixture())  # K <= 3, D <= 2: claims are the pairs
+    one = theory.sample_bound(means, 0.1, Mixture())  # each of two sides: max(K - 1, D) delta
+    assert one.probability == pytest.approx(0.5)
+    few = theory.sample_bound(THREE, 0.1, Mixture(sides="two"))  # K <= 3, D <= 2: the pairs
     assert few.probability == 0.9
+    assert theory.sample_bound(THREE, 0.1, Mixture()).probability == pytest.approx(0.8)
     none = theory.sample_bound(means, 0.1, Mixture(union="none"))
     assert none.probability == 0.0
     assert not none.proved
@@ -198,7 +203,7 @@ def test_the_result_says_what_claims_do_to_its_probability():
 
 def test_radii_that_depend_on_more_than_the_count_are_refused_with_a_reason():
     with pytest.raises(ValueError, match="total number of samples"):
-        theory.samples_to_separate(1.0, SingleArm(), 2, 1, 0.1)
+        theory.samples_to_separate(1.0, LUCB1Like(), 2, 1, 0.1)
     with pytest.raises(ValueError, match="variances"):
         theory.sample_bound(THREE, 0.1, UnknownScale())
     with pytest.raises(ValueError, match="Mixture and KaufmannKoolen"):

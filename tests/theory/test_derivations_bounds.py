@@ -155,7 +155,7 @@ def test_hoeffding_spends_four_fifths_of_delta_over_t_cubed():
     assert sp.simplify(K * D * t * one - 4 * delta / (5 * t**3)) == 0
     # the code's radius is twice that beta for equal counts
     value = 2 * float(beta.subs({T: 9, K: 4, D: 2, t: 50, delta: 0.1}))
-    assert float(theory.SingleArm().half_width(9, 9, 50, 4, 2, 0.1)) == pytest.approx(value)
+    assert float(theory.LUCB1Like().half_width(9, 9, 50, 4, 2, 0.1)) == pytest.approx(value)
 
 
 def test_four_zeta_three_fifths_is_below_one():

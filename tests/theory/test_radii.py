@@ -11,15 +11,17 @@ from scipy.special import lambertw
 
 from paretoid import theory
 from paretoid.theory.calibration import levels
+from paretoid.theory.one_sided import one_sided_constant
 from paretoid.theory.radii import (
     CHI_EXACT,
     KaufmannKoolen,
+    LUCB1Like,
     Mixture,
     PairwiseRadius,
-    SingleArm,
     UnknownScale,
     chi,
 )
+from paretoid.theory.shares import Shares
 
 PAIRWISE = [
     Mixture(),
@@ -40,11 +42,18 @@ def test_mixture_by_hand():
     radius = Mixture(rho=1.0)
     assert float(radius.half_width(1, 1, 2, 1, 0.1)) == pytest.approx(math.sqrt(8 * math.log(20)))
     # K = 4, D = 3: keep at 0.1/12, drop at 0.1/12: K D = K (K - 1)
-    keep, drop = radius.constants(4, 3, 0.1)
+    two = Mixture(rho=1.0, sides="two")
+    keep, drop = two.constants(4, 3, 0.1)
     assert keep == drop == pytest.approx(2 * math.log(120))
     # K = 20, D = 3: keep at 0.1/60, drop at 0.1/380
-    assert radius.constants(20, 3, 0.1) == pytest.approx((2 * math.log(600), 2 * math.log(3800)))
+    assert two.constants(20, 3, 0.1) == pytest.approx((2 * math.log(600), 2 * math.log(3800)))
     assert radius.half_width(5, 5, 20, 3, 0.1, drop=True) > radius.half_width(5, 5, 20, 3, 0.1)
+    # one-sided: half of the level, and pen by its formula at a = c0 sqrt(2 log(1/(2 alpha)))
+    a = 2 * math.sqrt(5) / 6 * math.sqrt(2 * math.log(300))
+    Phi = (1 + math.erf(a / math.sqrt(2))) / 2
+    r = math.exp(-a * a / 2) / math.sqrt(2 * math.pi) / Phi
+    expected = 2 * math.log(300) + 2 * (-math.log(Phi) + 1.38 * r * r)
+    assert radius.constants(20, 3, 0.1)[0] == pytest.approx(expected, rel=1e-11)
 
 
 def test_kaufmann_koolen_by_hand():
@@ -59,7 +68,7 @@ def test_kaufmann_koolen_by_hand():
 
 def test_single_arm_by_hand():
     # 5 K D t^4/(2 delta) with K = 4, D = 1, t = 2, delta = 0.1: 5 * 4 * 16/0.2 = 1600
-    radius = SingleArm()
+    radius = LUCB1Like()
     assert float(radius.growth(2, 4, 1, 0.1)) == pytest.approx(math.log(1600))
     assert float(radius.half_width(2, 8, 2, 4, 1, 0.1)) == pytest.approx(
         math.sqrt(math.log(1600)) * (1 + 0.5)
@@ -91,14 +100,67 @@ def test_unknown_scale_is_infinite_before_its_first_count():
     assert slow.arm_terms(slow.first_count(2, 1, 1e-300) - 1, 2, 1, 1e-300)[1] == math.inf
 
 
-def test_first_counts_of_the_others_are_one():
-    assert Mixture().first_count(20, 3, 0.1) == KaufmannKoolen().first_count(20, 3, 0.1) == 1
+def test_first_counts_of_two_sided_bounds_are_one_and_of_one_sided_ones_a_quarter_of_rho():
+    two = Mixture(sides="two")
+    assert two.first_count(20, 3, 0.1) == KaufmannKoolen().first_count(20, 3, 0.1) == 1
+    assert Mixture(rho=33.0).first_count(20, 3, 0.1) == 9
+    assert Mixture(rho=33.0).first_count(2, 1, 0.1) == 1  # one pair has both sides
+    assert Mixture(rho=[4.0, 40.0, 41.0, 0.1]).first_count(4, 3, 0.1).tolist() == [1, 10, 11, 1]
+    late = UnknownScale(rho=400.0)
+    assert late.first_count(20, 3, 0.1) == 100
+    assert np.isinf(late.arm_terms([99.0], 20, 3, 0.1)[1]).all()
+
+
+def test_few_arms_choose_between_one_sided_claims_and_two_sided_pairs_by_their_sum():
+    """Keep and drop together, by K, D and delta alone (PROOFS.md, Section 9)."""
+    pairs = {(2, 1): True, (2, 2): False, (2, 3): False, (3, 1): False, (3, 2): False}
+    for (K, D), expected in pairs.items():
+        for radius in (Mixture(), Mixture(shares=Shares(arms=[1 / K] * K))):
+            assert radius.counts_pairs(K, D, 0.1) == expected
+            keep, drop = radius.constants(K, D, 0.1)
+            level = 2 * math.log(K * (K - 1) * D / 2 / 0.1)
+            assert (keep == drop == pytest.approx(level)) == expected
+    assert Mixture().counts_pairs(2, 2, 0.7)
+    assert not Mixture(shares=Shares(arms=[0.4, 0.6])).counts_pairs(2, 2, 0.7)
+
+
+def test_uniform_shares_are_the_radius_without_them_bit_for_bit():
+    for K, D in ((2, 1), (3, 2), (20, 3)):
+        for radius, shared in (
+            (kind(), kind(shares=Shares([1 / K] * K, [1 / K] * K, [1 / D] * D)))
+            for kind in (Mixture, UnknownScale)
+        ):
+            assert shared.constants(K, D, 0.1) == radius.constants(K, D, 0.1)
+            assert shared.role_terms(K, D, 0.1) is None
+    equal = Mixture(rho=[30.0] * 4)
+    assert not equal.by_arm
+    assert (equal.arm_terms([5.0, 9.0], 4, 2, 0.1)[1] == Mixture().arm_terms(
+        [5.0, 9.0], 4, 2, 0.1)[1]).all()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Mixture(sides="both"), "sides='both' must be one of 'one', 'two'"),
+        (lambda: Mixture(shares=[0.5, 0.5]), "must be Shares"),
+        (lambda: Mixture(union="pairs", shares=Shares([0.5, 0.5])), "belong to union='claims'"),
+        (lambda: UnknownScale(union="none", shares=Shares()), "belong to union='claims'"),
+        (lambda: Mixture(rho=[1.0, -2.0]), r"rho\[1\]=-2.0"),
+        (lambda: Mixture(rho=[[1.0]]), "a number, or one for each arm"),
+        (lambda: Mixture(rho=[1.0, 2.0]).arm_terms(np.ones((3, 1)), 3, 2, 0.1), "2 entries and th"),
+        (lambda: Mixture(rho=[1.0, 2.0]).arm_terms(5.0, 2, 2, 0.1), "do not say whose they are"),
+        (lambda: Mixture(shares=Shares([0.3, 0.7])).constants(3, 2, 0.1), "have length 2"),
+    ],
+)
+def test_what_sides_shares_and_rho_cannot_be_is_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
 
 
 def test_guarantees_are_declared():
     assert [r.guarantee for r in PAIRWISE] == ["proved"] * 3 + ["heuristic", "proved", "heuristic"]
     assert KaufmannKoolen("approximate").guarantee == "heuristic"
-    assert SingleArm().guarantee == "proved"
+    assert LUCB1Like().guarantee == "proved"
     assert not UnknownScale.needs_scale
     assert Mixture.needs_scale
 
@@ -163,7 +225,9 @@ def test_tuned_for_a_count_beats_its_neighbours():
 
 
 def test_tuned_for_claims_uses_the_geometric_mean_of_the_levels():
-    u = -float(lambertw(-math.sqrt((0.1 / 60) * (0.1 / 380)) / math.e, -1).real)
+    keep, drop = (float(one_sided_constant(0.1 / count)) for count in (60, 380))
+    level = math.exp(-(keep + drop) / 4)
+    u = -float(lambertw(-level / math.e, -1).real)
     assert Mixture.tuned(20, 3, 0.1, samples=100).rho == pytest.approx(100 / (u - 1))
 
 
@@ -199,8 +263,8 @@ def test_tuned_wants_one_target(arguments):
         (lambda: chi(0, 1.0), "at least 1"),
         (lambda: chi(10, 1.0, a=-1.0), "a=-1.0"),
         (lambda: UnknownScale(a=1e10).first_count(20, 3, 0.1), "too narrow"),
-        (lambda: SingleArm().constant(1, 1, 0.1), "K=1"),
-        (lambda: SingleArm().half_width(0, 1, 1, 2, 1, 0.1), "at least 1"),
+        (lambda: LUCB1Like().constant(1, 1, 0.1), "K=1"),
+        (lambda: LUCB1Like().half_width(0, 1, 1, 2, 1, 0.1), "at least 1"),
     ],
 )
 def test_bad_parameters_are_refused_by_name(make, message):
@@ -342,5 +406,5 @@ def test_intervals_need_the_prefix_of_allocations_when_outcomes_are_late():
 
 
 def test_the_package_exports_the_radii():
-    for name in ("KaufmannKoolen", "Mixture", "SingleArm", "UnknownScale", "chi"):
+    for name in ("KaufmannKoolen", "Mixture", "LUCB1Like", "UnknownScale", "chi"):
         assert name in theory.__all__

@@ -15,7 +15,8 @@ from scipy.special import lambertw
 
 from paretoid import theory
 from paretoid.theory.calibration import claim_counts, levels
-from paretoid.theory.radii import CHI_EXACT, Mixture, UnknownScale, _chi_exact, chi
+from paretoid.theory.radii import CHI_EXACT, Mixture, UnknownScale, chi
+from paretoid.theory.radii.unknown_scale import _chi_exact
 
 n, p, q, rho, theta = sp.symbols("n p q rho theta", positive=True)
 s_i, s_j, a, z, g = sp.symbols("s_i s_j a z g", positive=True)

@@ -69,9 +69,20 @@ def test_every_test_named_in_the_documents_exists():
         assert f"def test_{number}_" in sources["test_errata.py"], number
 
 
+def test_every_test_named_in_the_proofs_exists():
+    proofs = (ROOT / "PROOFS.md").read_text(encoding="utf-8")
+    tests = Path(__file__).parents[1]
+    sources = {path.name: path.read_text(encoding="utf-8") for path in tests.rglob("test_*.py")}
+    named = re.findall(r"`(?:(test_\w+\.py)::)?(test_\w+)`", proofs)
+    assert len(named) > 80
+    for file, function in named:
+        searched = [sources[file]] if file else sources.values()
+        assert any(f"def {function}(" in source for source in searched), (file, function)
+
+
 def test_every_citation_has_an_entry():
     bibliography = (ROOT / "references.bib").read_text(encoding="utf-8")
     keys = set(re.findall(r"@\w+\{(\w+),", bibliography))
-    for path in ROOT.glob("*.py"):
+    for path in [*ROOT.glob("*.py"), ROOT / "PROOFS.md"]:
         for key in re.findall(r"\[([a-z]+\d{4})\b", path.read_text(encoding="utf-8")):
             assert key in keys, (path.name, key)

@@ -113,7 +113,7 @@ def test_the_plot_of_many_instances_is_drawn_against_the_bound(tmp_path):
     ("change", "words"),
     [
         ({"bandits": []}, "non-empty"),
-        ({"radius": pt.SingleArm()}, "no sharp bound"),
+        ({"radius": pt.LUCB1Like()}, "no sharp bound"),
         ({"k": 2}, "non-empty list"),
         ({"k": [9]}, "k=9"),
         ({"delta": []}, "non-empty list"),

@@ -32,7 +32,7 @@ def test_the_record_says_what_was_run(certificate):
     assert {row["instance"] for row in certificate["errors"]} >= {"COV-BOOST", "four coins"}
     assert all(row["errors"] <= row["runs"] for row in certificate["errors"])
     proved = {row["radius"].split("(")[0] for row in certificate["coverage"]}
-    assert proved >= {"Mixture", "KaufmannKoolen", "SingleArm", "UnknownScale"}
+    assert proved >= {"Mixture", "KaufmannKoolen", "LUCB1Like", "UnknownScale"}
     assert any(row["guarantee"] == "heuristic" for row in certificate["coverage"])
     assert set(certificate["mutants"]["caught"]) == {m.name for m in mutants.MUTANTS}
     assert set(certificate["versions"]) >= {"python", "numpy", "numba", "paretoid"}

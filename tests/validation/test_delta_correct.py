@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 
 import paretoid as pt
+from paretoid.intervals import share_upper_bound
 from paretoid.validation import assert_delta_correct, delta_correctness, engine
 from paretoid.validation.delta_correct import run_seed
-from paretoid.validation.evidence import (
-    clopper_pearson_upper_bound,
-    log_evidence,
-    sequential_upper_bound,
-)
+from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.guard import assert_independent_replications
 
 PAIR = pt.GaussianBandit([[0.0], [1.0]])
@@ -70,18 +67,9 @@ def test_the_sequential_bound_holds_at_all_times_together():
     assert 0.001 < ever <= 0.1
 
 
-def test_clopper_pearson_solves_its_equation():
-    from scipy.stats import binom
-
-    upper = clopper_pearson_upper_bound(50, 3, 0.95)
-    assert binom.cdf(3, 50, upper) == pytest.approx(0.05, rel=1e-9)
-    assert clopper_pearson_upper_bound(10, 10) == 1.0
-    assert clopper_pearson_upper_bound(100, 0) == pytest.approx(1 - 0.05**0.01)
-
-
 def test_the_sequential_bound_is_wider_than_the_fixed_one():
     for n, s in ((10, 0), (100, 5), (1000, 100)):
-        assert sequential_upper_bound(n, s) > clopper_pearson_upper_bound(n, s)
+        assert sequential_upper_bound(n, s) > share_upper_bound(s, n)
     assert sequential_upper_bound(0, 0) == 1.0
 
 

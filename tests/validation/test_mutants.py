@@ -5,6 +5,7 @@ import pytest
 from paretoid import loop
 from paretoid.validation import mutants
 from paretoid.validation.mutants import MUTANTS, Edit, applied, hunt, table
+from paretoid.view import View
 
 FOUND = {}
 
@@ -34,16 +35,21 @@ def test_there_are_mutants_for_every_mistake_asked_for():
 
 
 def test_an_edit_is_undone_afterwards():
-    decide = loop.decide
-    edit = Edit("paretoid.loop", "decide", "OPT = h > 0", "OPT = S")
-    with applied(edit):
-        assert loop.decide is not decide
-    assert loop.decide is decide
+    before = View.optimal, loop.chosen
+    edits = (
+        Edit("paretoid.view", "View.optimal", "self.h > 0", "self.S"),
+        Edit("paretoid.loop", "chosen", "if not arms:", "if arms:"),
+        Edit("paretoid.loop", "chosen", "< len(arms)", "> len(arms)"),
+    )
+    with applied(*edits):
+        assert View.optimal is not before[0]
+        assert loop.chosen is not before[1]
+    assert (View.optimal, loop.chosen) == before
     assert not hasattr(loop, "_stale")
 
 
 def test_an_edit_that_no_longer_applies_is_an_error():
-    edit = Edit("paretoid.loop", "decide", "no such text", "")
+    edit = Edit("paretoid.loop", "chosen", "no such text", "")
     with pytest.raises(ValueError, match="occurs 0 times"), applied(edit):
         pass
 

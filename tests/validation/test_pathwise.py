@@ -157,11 +157,47 @@ def test_only_paths_are_replayed():
         check_path("run")
 
 
-def test_only_ape_has_these_lemmas():
-    bandit = pt.GaussianBandit([[0.0], [1.0]])
+def test_a_rule_of_somebody_elses_is_replayed_without_the_lemmas_of_ape():
+    class Turns(pt.Rule):
+        def choose(self, view, rng):
+            return [int(rng.integers(view.K))]
 
-    class Other(pt.Rule):
-        pass
+    bandit = pt.GaussianBandit([[0.0], [2.0]])
+    report = assert_path(engine_path(bandit, watched_goals(2), rule=Turns(), seed=3))
+    assert report.checked["correctness"] > 0
+    assert report.checked["answer"] == 4
+    assert "Delta" not in report.checked
 
-    with pytest.raises(ValueError, match="is not APE"):
-        engine_path(bandit, rule=Other())
+
+def test_a_goal_and_a_radius_of_somebody_elses_are_replayed():
+    class Wide(pt.PairwiseRadius):
+        def constants(self, K, D, delta):
+            return 2 * np.log(K * D / delta), 2 * np.log(K * (K - 1) / delta)
+
+        def arm_terms(self, counts, K, D, delta):
+            n = np.asarray(counts, dtype=float)
+            return np.log((n + 5) / 5), (n + 5) / n**2
+
+    class Best(pt.Goal):
+        def __init__(self, hasty=False):
+            self.hasty = hasty
+
+        def is_correct(self, answer, means):
+            return bool(answer.sum() == 1 and means[answer, 0] == means[:, 0].max())
+
+        def decide(self, view):
+            open_ = view.M_upper[:, :].min(axis=1) >= 0
+            if self.hasty:
+                return view.means[:, 0] == view.means[:, 0].max()
+            return open_ if open_.sum() == 1 else None
+
+    bandit = pt.GaussianBandit([[0.0], [0.4], [0.3]])
+    report = assert_path(engine_path(bandit, Best(), radius=Wide(), seed=3))
+    assert report.checked["answer"] == 1
+    hasty = [engine_path(bandit, Best(True), radius=Wide(), seed=seed) for seed in range(8)]
+    assert any(v.check == "answer" for path in hasty for v in check_path(path).violations)
+
+
+def test_a_rule_that_judges_for_itself_is_refused():
+    with pytest.raises(ValueError, match="stopping rule of its own"):
+        engine_path(pt.GaussianBandit([[0.0], [1.0]]), rule=pt.UniformElimination())

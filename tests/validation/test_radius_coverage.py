@@ -22,7 +22,7 @@ SMALL = {"replications": 300, "horizon": 300}
         (pt.Mixture(union="pairs"), {"means": FRONT}),
         (pt.KaufmannKoolen(), {}),
         (pt.KaufmannKoolen(union="claims"), {"means": FRONT}),
-        (pt.SingleArm(), {}),
+        (pt.LUCB1Like(), {}),
         (pt.UnknownScale(), {"scale": [[1.0], [100.0]]}),
         (pt.UnknownScale(), {"means": FRONT, "scale": UNEQUAL}),
     ],
@@ -78,7 +78,7 @@ def test_a_rule_gives_the_same_figures_alone_and_in_company():
 
 def test_the_summary_names_radius_worst_rule_and_level():
     text = coverage(pt.Mixture(), replications=50, horizon=60).summary()
-    assert "Mixture(rho=30.0, union='claims') (proved), K=2, D=1" in text
+    assert "Mixture(rho=30.0, union='claims', sides='one') (proved), K=2, D=1" in text
     assert "against delta=0.1" in text
 
 

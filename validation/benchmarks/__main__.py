@@ -13,38 +13,23 @@ import argparse
 import os
 import platform
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from paretoid.plots.style import DARK, LIGHT, grid, log_axis, new_figure
+from paretoid.text import markdown
 from paretoid.validation.benchmarks import campaign, engine, scaling
+from paretoid.versions import versions
 
 Points = list[tuple[int, float]]
 
 
 def machine() -> str:
     """One line: processor, cores, versions."""
-    names = ("numpy", "numba", "xarray", "dask")
-    with_versions = ", ".join(f"{name} {version(name)}" for name in names)
-    return (
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"{with_versions}"
-    )
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """A Markdown table.
-
-    >>> table(["K", "us"], [["5", "0.1"]])
-    ['| K | us |', '|---|---|', '| 5 | 0.1 |']
-    """
-    lines = [head, ["---"] * len(head), *rows]
-    return [
-        "|" + "|".join(line) + "|" if line[0] == "---" else "| " + " | ".join(line) + " |"
-        for line in lines
-    ]
+    told = versions("numpy", "numba", "xarray", "dask")
+    listed = ", ".join(f"{name} {number}" for name, number in told.items())
+    return f"{platform.machine()}, {os.cpu_count()} cores, {listed}"
 
 
 def draw(
@@ -89,7 +74,7 @@ def sections(quick: bool, out: Path) -> Iterator[list[str]]:
     yield [
         "## Engine",
         "",
-        *table(
+        markdown(
             ["K, D", "textbook, us", "engine, us", "ratio"],
             [
                 [f"{K}, {D}", f"{slow:,.2f}", f"{fast:.3f}", f"{times:,.0f}"]
@@ -105,7 +90,7 @@ def sections(quick: bool, out: Path) -> Iterator[list[str]]:
     yield [
         "## Campaign: Table 1, D = 2",
         "",
-        *table(["threads", "seconds", "million rounds/s"], rates),
+        markdown(["threads", "seconds", "million rounds/s"], rates),
         "",
         f"Two threads take {two.seconds / one.seconds:.2f} of the time of one; both are at work in "
         f"{two.overlap:.0%} of the last 10% of it.",
@@ -117,7 +102,7 @@ def sections(quick: bool, out: Path) -> Iterator[list[str]]:
         yield [
             f"## Scaling in {name}, {fixed}",
             "",
-            *table([name, "us per round"], rows),
+            markdown([name, "us per round"], rows),
             "",
             f"Fitted exponent: {power:.2f}.",
         ]

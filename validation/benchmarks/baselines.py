@@ -31,7 +31,7 @@ import numpy as np
 import paretoid as pt
 from paretoid.engine import program as P
 from paretoid.rules import BestArmRule
-from paretoid.runs.chunk import generator
+from paretoid.runs.chunk import Engine, generator
 from paretoid.runs.setting import Setting
 
 FLOOR = 6.25
@@ -47,23 +47,23 @@ def samples_per_second(rule: pt.Rule | None, samples: int) -> float:
     bandit = pt.BernoulliBandit(np.full((5, 1 if one else 2), 0.5))
     radius = pt.ArmMixture() if one else pt.Mixture(union="pairs")  # one radius per pair
     setting = Setting(bandit, (pt.ParetoSet(),), rule or pt.APE(), radius, 0.001, samples)
-    program = setting.program()
-    state = P.new_state(program, 1)
+    engine = Engine(setting)
+    state = P.new_state(engine.program, 1)
     stream = generator(1, (0,))
     noise = np.empty((1, BLOCK, bandit.noise_width))
-    advance = setting.rule.kernel(program)
     if rule is None:
         from paretoid.engine import yardstick
 
+        formula = yardstick.formula_of(radius, bandit.K, bandit.D, setting.delta)
         work = yardstick.workspace(bandit.K, bandit.D)
         nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
     start = time.perf_counter()
     while state.clock[0, P.STATUS] == P.RUNNING:
         bandit.fill(stream, noise[0])
         if rule is None:
-            yardstick.advance(program, state, 0, noise[0], *nothing, work)
+            yardstick.advance(engine.program, formula, state, 0, noise[0], *nothing, work)
         else:
-            advance(program, state, np.zeros(1, dtype=np.int64), noise)
+            engine.advance(state, np.zeros(1, dtype=np.int64), noise)
     return int(state.clock[0, P.TIME]) / (time.perf_counter() - start)
 
 

@@ -29,17 +29,17 @@ import time
 import numpy as np
 
 import paretoid as pt
-from paretoid.explorer.choice import choose
+from paretoid.explorer.choice import Moment, choose
 from paretoid.explorer.design import Design
-from paretoid.explorer.inference import Data, Inference
-from paretoid.explorer.policy import Policy, Standing
+from paretoid.explorer.session import lens_of
 from paretoid.runs.chunk import generator
 from paretoid.theory.checks import FloatArray
+from paretoid.view import Samples, Standing
 
 GOALS: list[pt.Goal] = [pt.AtMost(1), pt.AtMost(2), pt.ParetoSet()]
 
 
-def samples_needed(inference: Inference, bandit: pt.Bandit, size: int, key: int) -> list[int]:
+def samples_needed(design: Design, bandit: pt.Bandit, size: int, key: int) -> list[int]:
     """Samples until each goal stops, batches of `size`, known scale."""
     K, D = bandit.K, bandit.D
     streams = [generator(key, (arm,)) for arm in range(K)]
@@ -47,20 +47,20 @@ def samples_needed(inference: Inference, bandit: pt.Bandit, size: int, key: int)
     used = np.zeros(K, dtype=int)
     sums = np.zeros((K, D))
     stops: list[int | None] = [None] * len(GOALS)
-    zero = np.zeros(D)
-    policy, standing = Policy(inference), Standing(list(range(K)))
+    lens, standing, rng = lens_of(design), Standing.begin(K), np.random.default_rng(key)
     while True:
         counts = np.repeat(used[:, None].astype(float), D, axis=1)
-        data = Data(counts, sums / np.maximum(counts, 1), np.zeros((K, D)))
-        ready = bool((used >= 1).all())
-        view = inference.picture(data, inference.divisor) if ready else None
+        samples = Samples(counts, sums / np.maximum(counts, 1), np.zeros((K, D)))
+        ready = lens.ready(samples)
+        view = lens.view(samples, int(used.sum())) if ready else None
         for g, goal in enumerate(GOALS):
-            if view is not None and stops[g] is None and view.answer(goal, zero) is not None:
+            if view is not None and stops[g] is None and goal.decide(view) is not None:
                 stops[g] = int(used.sum())
         if all(stop is not None for stop in stops):
             return [stop for stop in stops if stop is not None]
-        divisor = inference.divisor if ready else None
-        for arm in choose(policy, data, divisor, counts, standing, [], size, view).arms:
+        unit = lens.unit if ready else None
+        moment = Moment(design, lens, samples, unit, counts, standing, {}, rng)
+        for arm in choose(moment, [], size, view).arms:
             if used[arm] == len(stacks[arm]):
                 noise = np.empty((max(256, len(stacks[arm])), D))
                 bandit.fill(streams[arm], noise)
@@ -73,10 +73,9 @@ def measure(sizes: list[int], replications: int) -> FloatArray:
     """(sizes, replications, goals) samples."""
     bandit = pt.load_instance("covboost")
     design = Design(bandit.arms, bandit.objectives, GOALS, 0.1, scale=bandit.scale)
-    inference = Inference(design)
     return np.array(
         [
-            [samples_needed(inference, bandit, size, key) for key in range(replications)]
+            [samples_needed(design, bandit, size, key) for key in range(replications)]
             for size in sizes
         ],
         dtype=float,
@@ -87,11 +86,11 @@ def table(sizes: list[int], samples: FloatArray) -> str:
     """Mean samples and, in brackets, the paired ratio to the first size with its error."""
     lines = [f"{'n':>5}" + "".join(f"{goal!s:>32}" for goal in GOALS)]
     first = samples[0].mean(axis=0)
-    for size, each in zip(sizes, samples, strict=True):
-        error = (each - samples[0]).std(axis=0, ddof=1) / np.sqrt(each.shape[0]) / first
+    for size, runs in zip(sizes, samples, strict=True):
+        error = (runs - samples[0]).std(axis=0, ddof=1) / np.sqrt(runs.shape[0]) / first
         cells = (
             f"{mean:,.0f} ({mean / base:.3f}, se {se:.3f})"
-            for mean, base, se in zip(each.mean(axis=0), first, error, strict=True)
+            for mean, base, se in zip(runs.mean(axis=0), first, error, strict=True)
         )
         lines.append(f"{size:>5}" + "".join(f"{cell:>32}" for cell in cells))
     return "\n".join(lines)

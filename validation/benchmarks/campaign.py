@@ -132,10 +132,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="exit with 1 if a promise is broken")
     options = parser.parse_args(arguments)
     one, two = compare(300 if options.quick else 2000, 1 if options.quick else 2)
-    for each in (one, two):
+    for timed in (one, two):
         print(
-            f"{each.threads} thread(s): {each.seconds:.1f} s, "
-            f"{each.samples / each.seconds / 1e6:.2f} million rounds/s"
+            f"{timed.threads} thread(s): {timed.seconds:.1f} s, "
+            f"{timed.samples / timed.seconds / 1e6:.2f} million rounds/s"
         )
     ratio = two.seconds / one.seconds
     print(f"two threads take {ratio:.2f} of the time of one")

@@ -25,9 +25,9 @@ import numpy as np
 
 import paretoid as pt
 from paretoid.engine import program as P
-from paretoid.engine.build import build_program
-from paretoid.runs.chunk import generator
+from paretoid.runs.chunk import Engine, generator
 from paretoid.runs.feasibility import refuse_endless
+from paretoid.runs.setting import Setting
 
 #: K, D, rounds of the engine, rounds of the textbook, promised ratio
 SIZES = [
@@ -36,18 +36,27 @@ SIZES = [
     (100, 5, 20_000, 60, 350),
     (1000, 10, 5_000, 3, 3000),
 ]
+#: the radius of these comparisons since they began
+RADIUS = pt.Mixture(sides="two")
+SHARES_CEILING = 1.1
 THREADS_FLOOR = 1.7
 MEMORY_CEILING = 200  # MB over the import, one run with K = 1000, D = 10
 
 
-def seconds_per_round(K: int, D: int, rounds: int, engine: bool, seed: int) -> float:
-    """Wall time of a round after the first K, noise included; the kernel is compiled already."""
-    from paretoid.engine import ape, yardstick
+def seconds_per_round(
+    K: int, D: int, rounds: int, engine: bool, seed: int, radius: pt.PairwiseRadius | None = None
+) -> float:
+    """Wall time of a round after the opening, noise included; the kernel is compiled already."""
+    from paretoid.engine import yardstick
 
     means = np.random.default_rng(seed).random((K, D))
     bandit = pt.BernoulliBandit(means)
-    program = build_program(bandit, [pt.ParetoSet()], pt.APE(), pt.Mixture(), 0.1, K + rounds)
-    state = P.new_state(program, 1)
+    radius = RADIUS if radius is None else radius
+    first = int(np.broadcast_to(radius.first_count(K, D, 0.1), (K,)).sum())
+    setting = Setting(bandit, (pt.ParetoSet(),), pt.APE(), radius, 0.1, first + rounds)
+    fast = Engine(setting)
+    state = P.new_state(fast.program, 1)
+    formula = None if engine else yardstick.formula_of(radius, K, D, setting.delta)
     work = yardstick.workspace(K, D)
     nothing = np.zeros((0, 5), dtype=np.int64), np.zeros((0, 3))
     stream = generator(seed, (0,))
@@ -56,28 +65,28 @@ def seconds_per_round(K: int, D: int, rounds: int, engine: bool, seed: int) -> f
         noise = np.empty((1, size, D))
         bandit.fill(stream, noise[0])
         if engine:
-            ape.advance(program, state, np.zeros(1, dtype=np.int64), noise)
+            fast.advance(state, np.zeros(1, dtype=np.int64), noise)
         else:
-            yardstick.advance(program, state, 0, noise[0], *nothing, work)
+            yardstick.advance(fast.program, formula, state, 0, noise[0], *nothing, work)
 
-    advance(K)
+    advance(first)
     start = time.perf_counter()
     while state.clock[0, P.STATUS] == P.RUNNING:
         advance(min(4096, rounds))
-    return (time.perf_counter() - start) / int(state.clock[0, P.TIME] - K)
+    return (time.perf_counter() - start) / int(state.clock[0, P.TIME] - first)
 
 
 def hard_seeds(K: int, D: int, rounds: int, how_many: int) -> list[int]:
     """Instances on which the engine runs for all of `rounds`: short runs would time set-up."""
-    found = []
+    seeds = []
     for seed in range(10_000):
         bandit = pt.BernoulliBandit(np.random.default_rng(seed).random((K, D)))
-        runs = pt.simulate(bandit, seed=seed, max_samples=K + rounds)
+        runs = pt.simulate(bandit, radius=RADIUS, seed=seed, max_samples=K + rounds)
         if not runs.stopped.item():
-            found.append(seed)
-        if len(found) == how_many:
+            seeds.append(seed)
+        if len(seeds) == how_many:
             break
-    return found
+    return seeds
 
 
 def compare_rounds(repeats: int) -> list[tuple[int, int, float, float, float]]:
@@ -99,6 +108,32 @@ def compare_rounds(repeats: int) -> list[tuple[int, int, float, float, float]]:
             f"{fast_best * 1e6:7.3f} us   ratio {rows[-1][-1]:8.1f}",
             flush=True,
         )
+    return rows
+
+
+def uneven(K: int, D: int, seed: int) -> pt.Mixture:
+    """A radius whose rho and shares all differ."""
+    rng = np.random.default_rng(seed)
+    arms, rivals = (w / w.sum() for w in rng.uniform(0.5, 1.5, (2, K)))
+    shares = pt.Shares(arms=tuple(arms), rivals=tuple(rivals))
+    return pt.Mixture(rho=tuple(rng.uniform(20, 40, K)), shares=shares)
+
+
+def compare_shares(repeats: int) -> list[tuple[int, float]]:
+    """(K, time of a round with shares and a rho for each arm over one without)."""
+    rows = []
+    for K, D, rounds, _, _ in SIZES:
+        ratios = []
+        for seed in hard_seeds(K, D, rounds, 3):
+            plain, shared = np.inf, np.inf
+            for _ in range(3 * repeats):
+                plain = min(plain, seconds_per_round(K, D, rounds, True, seed, pt.Mixture()))
+                shared = min(
+                    shared, seconds_per_round(K, D, rounds, True, seed, uneven(K, D, seed))
+                )
+            ratios.append(shared / plain)
+        rows.append((K, float(np.median(ratios))))
+        print(f"K={K:<5} with shares and a rho for each arm: {rows[-1][1]:.2f} times", flush=True)
     return rows
 
 
@@ -187,6 +222,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"import numpy {numpy_time:.3f} s, import paretoid {our_time:.3f} s (NumPy included)")
     for size, row in zip(SIZES, compare_rounds(repeats), strict=True):
         checks.append((f"K={size[0]}: at least {size[-1]}x", row[-1] >= size[-1]))
+    for K, ratio in compare_shares(repeats):
+        checks.append((f"K={K}: shares at most {SHARES_CEILING}", ratio <= SHARES_CEILING))
     threads: list[tuple[str, Callable[[], float]]] = [
         ("runs of 100,000 samples", lambda: compare_threads(repeats, 100_000, 64)),
         ("runs of 1,000 samples", lambda: compare_threads(repeats, 1_000, 4096)),

@@ -16,10 +16,9 @@ import time
 import numpy as np
 
 import paretoid as pt
-from paretoid.engine import ape
 from paretoid.engine import program as P
-from paretoid.engine.build import build_program
-from paretoid.runs.chunk import generator
+from paretoid.runs.chunk import Engine, generator
+from paretoid.runs.setting import Setting
 
 ARMS = [(K, 5) for K in (10, 30, 100, 300, 1000, 3000)]
 OBJECTIVES = [(100, D) for D in (1, 2, 5, 10, 20)]
@@ -32,9 +31,9 @@ class Stream:
 
     def __init__(self, K: int, D: int) -> None:
         self.bandit = pt.BernoulliBandit(0.45 + 0.1 * np.random.default_rng(0).random((K, D)))
-        goals = [pt.ParetoSet()]
-        self.program = build_program(self.bandit, goals, pt.APE(), pt.Mixture(), 0.1, None)
-        self.state = P.new_state(self.program, 1)
+        setting = Setting(self.bandit, (pt.ParetoSet(),), pt.APE(), pt.Mixture(), 0.1, None)
+        self.engine = Engine(setting)
+        self.state = P.new_state(self.engine.program, 1)
         self.stream = generator(0, (0,))
         self.best = np.inf
         for _ in range(WARM):
@@ -45,7 +44,7 @@ class Stream:
         start = time.perf_counter()
         noise = np.empty((1, rounds, self.bandit.D))
         self.bandit.fill(self.stream, noise[0])
-        ape.advance(self.program, self.state, np.zeros(1, dtype=np.int64), noise)
+        self.engine.advance(self.state, np.zeros(1, dtype=np.int64), noise)
         return (time.perf_counter() - start) / rounds
 
 
@@ -90,12 +89,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Time of a round by arms and objectives.")
     parser.add_argument("--check", action="store_true", help="exit with 1 above the ceiling")
     options = parser.parse_args(arguments)
-    found = measure()
+    times = measure()
     for name, fixed in (("K", "D = 5"), ("D", "K = 100")):
-        for size, t in found[name]:
+        for size, t in times[name]:
             print(f"{name} = {size:<5} {fixed}: {t * 1e6:8.3f} us per round")
-        print(f"time grows as {name} to the power {exponent(found[name]):.2f}", flush=True)
-    return 1 if options.check and exponent(found["K"]) > EXPONENT_CEILING else 0
+        print(f"time grows as {name} to the power {exponent(times[name]):.2f}", flush=True)
+    return 1 if options.check and exponent(times["K"]) > EXPONENT_CEILING else 0
 
 
 if __name__ == "__main__":

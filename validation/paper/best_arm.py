@@ -64,7 +64,7 @@ def complexity_range(means: FloatArray, half: float = 0.005) -> tuple[float, flo
 
 def parts(count: int, seed: int) -> list[Part]:
     """Each algorithm on both instances."""
-    found = []
+    listed = []
     for label, (means, _) in INSTANCES.items():
         for name, (rule, radius) in ALGORITHMS.items():
 
@@ -76,8 +76,8 @@ def parts(count: int, seed: int) -> list[Part]:
                     delta=DELTA, replications=count, seed=seed,
                 )  # fmt: skip
 
-            found.append(Part(f"{label} {name}", run))
-    return found
+            listed.append(Part(f"{label} {name}", run))
+    return listed
 
 
 def rows(results: dict[str, xr.Dataset], seed: int) -> list[Row]:

@@ -28,7 +28,7 @@ RADII = {
 
 def parts(count: int, seed: int) -> list[Part]:
     """APE (one stream for all k) and elimination, for each radius."""
-    found = []
+    listed = []
     for label, radius in RADII.items():
         for name, rule in (("APE", pt.APE()), (ELIMINATION, pt.UniformElimination())):
 
@@ -43,8 +43,8 @@ def parts(count: int, seed: int) -> list[Part]:
                     replications=count, seed=seed,
                 )  # fmt: skip
 
-            found.append(Part(f"{label} {name}", run))
-    return found
+            listed.append(Part(f"{label} {name}", run))
+    return listed
 
 
 def rows(results: dict[str, xr.Dataset], seed: int) -> list[Row]:

@@ -37,7 +37,7 @@ def _count(count: int, K: int) -> int:
 
 def parts(count: int, seed: int) -> list[Part]:
     """Both rules, one stream for all k, on `count` instances with K = 10 and a quarter for 50."""
-    found = []
+    listed = []
     for K, (eps1, *_) in SETTINGS.items():
         for name, rule in RULES.items():
 
@@ -47,8 +47,8 @@ def parts(count: int, seed: int) -> list[Part]:
                     rule=rule, radius=RADIUS, delta=0.1, seed=seed,
                 )  # fmt: skip
 
-            found.append(Part(f"K={K} {name}", run))
-    return found
+            listed.append(Part(f"K={K} {name}", run))
+    return listed
 
 
 def rows(results: dict[str, xr.Dataset], seed: int) -> list[Row]:

@@ -28,18 +28,18 @@ def parts(count: int, seed: int) -> list[Part]:
         import xarray as xr
 
         goal = pt.AtMost(K, 0.1)
-        found = []
+        runs = []
         for i, bandit in enumerate(random_bandits(count, K, D, seed)):
             pt.simulate(bandit, goal, radius=RADIUS, delta=0.01, max_samples=K)  # compile
             start, busy = time.perf_counter(), time.process_time()
             data = pt.simulate([bandit], goal, radius=RADIUS, delta=0.01, seed=seed + i)
             data["wall_time"] = ("instance", [time.perf_counter() - start], {"units": "s"})
             data["cpu_time"] = ("instance", [time.process_time() - busy], {"units": "s"})
-            found.append(data)
+            runs.append(data)
         return xr.concat(
-            found, "instance", data_vars="minimal", coords="minimal", compat="override",
+            runs, "instance", data_vars="minimal", coords="minimal", compat="override",
             join="override", combine_attrs="override",
-        ).assign_coords(instance=np.arange(count)) if count > 1 else found[0]  # fmt: skip
+        ).assign_coords(instance=np.arange(count)) if count > 1 else runs[0]  # fmt: skip
 
     return [Part("0.1-APE-1000", run)]
 

@@ -2,67 +2,65 @@
 
 from __future__ import annotations
 
-import csv
+import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 
-from paretoid.cli.terminal import table, wrap
+from paretoid import text
+from paretoid.tables import write_csv
 from paretoid.validation.paper.statistics import Row
 
 
-def write_csv(rows: Sequence[Row], path: Path) -> Path:
-    """Every row, every column, full precision."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [f.name for f in fields(Row) if f.name != "shown"])
-        writer.writeheader()
-        for line in rows:
-            record = asdict(line)
-            record.pop("shown")
-            writer.writerow({k: "" if v is None else v for k, v in record.items()})
+def write_rows(rows: Sequence[Row], path: Path) -> Path:
+    """Every row, every column but `shown`, full precision; what does not apply stays empty."""
+    heads = [field.name for field in fields(Row) if field.name != "shown"]
+    write_csv(path, heads, [[getattr(line, name) for name in heads] for line in rows])
     return path
 
 
-def show(rows: Sequence[Row], title: str) -> str:
-    """The rows meant for the terminal, as a table that fits it, with the notes below."""
-    heads = (
+def show(rows: Sequence[Row], title: str, *, width: int = 100) -> str:
+    """The rows meant for the terminal, as a table that fits `width`, with the notes below."""
+    heads, cells, notes = shown(rows)
+    parts = [
+        textwrap.fill(title, width),
+        "",
+        text.table(heads, cells, names=NAMES, width=width),
+        *(textwrap.fill(note, width) for note in notes),
+    ]
+    return "\n".join(parts)
+
+
+#: so many columns of the table are names, the others numbers
+NAMES = 3
+
+
+def shown(rows: Sequence[Row]) -> tuple[list[str], list[list[str]], list[str]]:
+    """(heads, cells, notes) of the rows meant for the terminal."""
+    heads = [
         "setting", "algorithm", "quantity", "runs", "mean [95%]", "median [95%]", "errors [95%]",
         "censored", "paper", "verdict",
-    )  # fmt: skip
-    shown = [line for line in rows if line.shown]
-    parts = [wrap(title), "", table(heads, [_cells(line) for line in shown], names=3)]
-    notes = sorted({line.note for line in shown if line.note})
-    return "\n".join([*parts, *([wrap("; ".join(notes))] if notes else [])])
+    ]  # fmt: skip
+    kept = [line for line in rows if line.shown]
+    notes = sorted({line.note for line in kept if line.note})
+    return heads, [_cells(line) for line in kept], ["; ".join(notes)] if notes else []
 
 
 def _cells(line: Row) -> list[str]:
-    rate = ""
+    rate = median = ""
     if line.error_rate is not None and line.error_low is not None and line.error_high is not None:
         rate = f"{line.errors}/{line.stopped} [{line.error_low:.2g}, {line.error_high:.2g}]"
+    if line.median is not None:
+        median = text.bracketed(line.median, line.median_low, line.median_high)
     return [
         line.setting,
         line.who,
         line.what,
         str(line.runs),
-        _interval(line.mean, line.low, line.high),
-        "" if line.median is None else _interval(line.median, line.median_low, line.median_high),
+        text.bracketed(line.mean, line.low, line.high),
+        median,
         rate,
         "" if line.censored is None else f"{line.censored:.2%}",
-        "" if line.paper is None else number(line.paper),
+        "" if line.paper is None else text.measure(line.paper, 3),
         line.verdict,
     ]
-
-
-def _interval(value: float, low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return number(value)
-    return f"{number(value)} [{number(low)}, {number(high)}]"
-
-
-def number(value: float) -> str:
-    """Counts without decimals, ratios with three digits.
-
-    >>> number(150844.2), number(0.79124), number(3.0)
-    ('150,844', '0.791', '3')
-    """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

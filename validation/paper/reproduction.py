@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretoid import __version__
+from paretoid.text import meant
 from paretoid.theory.checks import check_count
-from paretoid.validation.paper.report import write_csv
+from paretoid.validation.paper.report import write_rows
 from paretoid.validation.paper.statistics import Row
-from paretoid.validation.paper.store import Store
+from paretoid.validation.paper.store import ResultFiles
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -84,13 +84,12 @@ def reproduce(
     >>> reproduce("tabel1")
     Traceback (most recent call last):
         ...
-    ValueError: no experiment 'tabel1'. Did you mean 'table1'? There are: table1, covboost, \
+    ValueError: no experiment 'tabel1'; did you mean 'table1'? There are: table1, covboost, \
 cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     """
     if name not in EXPERIMENTS:
-        near = get_close_matches(str(name), EXPERIMENTS, n=1, cutoff=0.4)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no experiment {name!r}.{hint} There are: {', '.join(EXPERIMENTS)}.")
+        hint = meant(str(name), EXPERIMENTS)
+        raise ValueError(f"no experiment {name!r}{hint} There are: {', '.join(EXPERIMENTS)}.")
     experiment: Any = import_module(f"paretoid.validation.paper.{name.replace('-', '_')}")
     count = experiment.QUICK if quick else experiment.FULL
     if replications is not None:
@@ -102,23 +101,23 @@ cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     folder = _folder(out)
     screen = _console() if console is None else console
-    store = Store(folder, f"{name}-{count}-seed{seed}")
+    store = ResultFiles(folder, f"{name}-{count}-seed{seed}")
     parts = experiment.parts(count, seed)
     data: dict[str, xr.Dataset] = {}
     started = time.perf_counter()
     try:
         for i, part in enumerate(parts, start=1):
-            found = store.load(part.name)
+            runs = store.load(part.name)
             before = time.perf_counter()
-            if found is None:
-                found = part.run()
-                store.save(part.name, found)
+            if runs is None:
+                runs = part.run()
+                store.save(part.name, runs)
             spent = time.perf_counter() - before
-            data[part.name] = found
+            data[part.name] = runs
             screen.print(f"{name} {i}/{len(parts)}: {part.name}, {spent:.1f} s", highlight=False)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"{len(data)} of {len(parts)} configurations are kept in {store.unfinished}; the same "
+            f"{len(data)} of {len(parts)} configurations are kept in {store.pending}; the same "
             f"command with the same arguments continues there."
         ) from None
     seconds = time.perf_counter() - started
@@ -131,7 +130,7 @@ cover-random, cover-fixed, slow-elimination, k-elimination, best-arm, large.
     }
     netcdf = store.finish(data, about)
     rows = experiment.rows(data, seed)
-    csv = write_csv(rows, folder / f"{store.stem}.csv")
+    csv = write_rows(rows, folder / f"{store.stem}.csv")
     picture = experiment.draw(data, rows, folder / f"{store.stem}.png")
     screen.print(f"Raw results {netcdf}, table {csv}, picture {picture}.", soft_wrap=True)
     return Reproduction(name, rows, data, netcdf, csv, picture, count, seconds)

@@ -31,7 +31,7 @@ RULES = {"APE": pt.APE(), ELIMINATION: pt.UniformElimination()}
 
 def parts(count: int, seed: int) -> list[Part]:
     """APE with k = K and elimination on both instances."""
-    found = []
+    listed = []
     for label, make in BANDITS.items():
         for name, rule in RULES.items():
 
@@ -43,8 +43,8 @@ def parts(count: int, seed: int) -> list[Part]:
                     replications=count, seed=seed,
                 )  # fmt: skip
 
-            found.append(Part(f"{label} {name}", run))
-    return found
+            listed.append(Part(f"{label} {name}", run))
+    return listed
 
 
 def rows(results: dict[str, xr.Dataset], seed: int) -> list[Row]:

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.intervals import LEVEL, share
+from paretoid.theory.checks import FloatArray
 
 DRAWS = 1000  # resamples: the ends of a 95% interval then move by about 4% of its width
-LEVEL = 0.95
 AGREES, DIFFERS, NO_FIGURE = "agrees", "differs", "no figure"
 
 
@@ -82,34 +82,18 @@ class Row:
     shown: bool = True
 
 
-def clopper_pearson(errors: int, runs: int) -> tuple[float, float]:
-    """95% interval of an error rate from `errors` in `runs`.
-
-    >>> [round(end, 4) for end in clopper_pearson(0, 100)]
-    [0.0, 0.0362]
-    """
-    from scipy.stats import beta
-
-    runs = check_count(runs, name="runs", why="a rate needs at least one run.")
-    errors = check_count(errors, name="errors", least=0, most=runs, why="it is some of the runs.")
-    tail = (1 - LEVEL) / 2
-    low = 0.0 if errors == 0 else float(beta.ppf(tail, errors, runs - errors + 1))
-    high = 1.0 if errors == runs else float(beta.ppf(1 - tail, errors + 1, runs - errors))
-    return low, high
-
-
 def resample(
     values: FloatArray, size: int, seed: int, average: Callable[..., Any] = np.mean
 ) -> FloatArray:
     """(DRAWS, c) means, or medians, of the columns of resamples of `size` rows."""
     rng = np.random.default_rng(seed)
-    found = np.empty((DRAWS, values.shape[1]))
+    averages = np.empty((DRAWS, values.shape[1]))
     block = max(1, (1 << 18) // size)
     for b in range(0, DRAWS, block):
         last = min(b + block, DRAWS)
         rows = values[rng.integers(0, len(values), (last - b, size))]
-        found[b:last] = average(rows, axis=1)
-    return found
+        averages[b:last] = average(rows, axis=1)
+    return averages
 
 
 def compare(
@@ -172,9 +156,8 @@ def row(
         errors = int((done & ~np.asarray(correct, dtype=bool)).sum())
         rates = {"errors": errors, "stopped": int(done.sum()), "censored": float((~done).mean())}
         if done.any():
-            ends = clopper_pearson(errors, int(done.sum()))
-            rates |= {"error_rate": errors / int(done.sum())}
-            rates |= {"error_low": ends[0], "error_high": ends[1]}
+            names = ("error_rate", "error_low", "error_high")
+            rates |= dict(zip(names, share(errors, int(done.sum())), strict=True))
     return Row(
         setting=setting,
         who=who,

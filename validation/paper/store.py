@@ -30,7 +30,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Store:
+class ResultFiles:
     """The files of one experiment at one size and seed."""
 
     folder: Path
@@ -42,7 +42,7 @@ class Store:
         return self.folder / f"{self.stem}.nc"
 
     @property
-    def unfinished(self) -> Path:
+    def pending(self) -> Path:
         """Where single configurations wait for the others."""
         return self.folder / f"{self.stem}.parts"
 
@@ -50,7 +50,7 @@ class Store:
         """The stored results of `part`; None if there are none, or none of this version."""
         import xarray as xr
 
-        single = self.unfinished / f"{_slug(part)}.nc"
+        single = self.pending / f"{_slug(part)}.nc"
         for path, group in ((single, None), (self.final, _slug(part))):
             if not path.exists():
                 continue
@@ -65,8 +65,8 @@ class Store:
 
     def save(self, part: str, data: xr.Dataset) -> None:
         """Keep a finished configuration; a crash while writing leaves no half file behind."""
-        self.unfinished.mkdir(parents=True, exist_ok=True)
-        target = self.unfinished / f"{_slug(part)}.nc"
+        self.pending.mkdir(parents=True, exist_ok=True)
+        target = self.pending / f"{_slug(part)}.nc"
         draft = target.with_suffix(".draft")
         data.to_netcdf(draft, engine=_ENGINE)
         os.replace(draft, target)
@@ -80,8 +80,8 @@ class Store:
         for part, data in results.items():
             data.to_netcdf(draft, mode="a", group=_slug(part), engine=_ENGINE)
         os.replace(draft, self.final)
-        if self.unfinished.is_dir():
-            shutil.rmtree(self.unfinished)
+        if self.pending.is_dir():
+            shutil.rmtree(self.pending)
         return self.final
 
 

@@ -41,7 +41,7 @@ def parts(count: int, seed: int) -> list[Part]:
         "APE": (pt.APE(), every_k),
         ELIMINATION: (pt.UniformElimination(), [pt.ParetoSet(EPS1)]),
     }
-    found = []
+    listed = []
     for D in PAPER:
         for name in runs:
 
@@ -50,8 +50,8 @@ def parts(count: int, seed: int) -> list[Part]:
                 bandits = random_bandits(count, 5, D, seed)
                 return pt.simulate(bandits, goals, rule=rule, radius=RADIUS, delta=0.1, seed=seed)
 
-            found.append(Part(f"D={D} {name}", run))
-    return found
+            listed.append(Part(f"D={D} {name}", run))
+    return listed
 
 
 def rows(results: dict[str, xr.Dataset], seed: int) -> list[Row]:

@@ -1,21 +1,22 @@
-"""What the runs of a campaign amount to, setting by setting, read a block at a time.
+"""What runs amount to, setting by setting: the numbers that terminal, JSON, reports and plots show.
 
 A setting is an instance, a radius, a delta and a goal. Of its runs only the stopping times are
-ever held together; answers and pulls are counted block by block.
+ever held together; answers and pulls are counted block by block, so a stored campaign of any
+length is read in little memory.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.intervals import mean_interval, quantile_interval, share_interval
+from paretoid.intervals import Interval, mean_interval, quantile_interval, share, standard_error
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -24,17 +25,24 @@ if TYPE_CHECKING:
 #: runs, and values of one variable, read together
 _RUNS, _VALUES = 1 << 14, 1 << 21
 
-Interval = tuple[float, float, float]
+#: what is read of a run
+VARIABLES = ("stopping_time", "stopped", "answer", "correct", "pulls")
+
+#: shares of the runs whose quantiles are told
+QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one setting; intervals are (estimate, low, high) at 95%.
+    """The runs of one setting; an `Interval` is (estimate, low, high) at 95%.
 
     at              positions of instance, radius, delta and goal
-    runs, censored  how many; those whose budget ran out
+    runs, censored  how many there are, and those whose budget ran out
     wrong           runs that stopped with a wrong answer: the guarantee bounds their share of all
     mean            of the samples drawn; where runs are censored, less than it would have been
+    standard_error  of the mean
+    quantiles       of the samples drawn, by share; censored runs count with what they drew
+    largest         number of samples that a run drew
     median          inf: at least half of the runs are censored; below 6 runs it has no interval
     error, late     share of wrong and of censored runs
     answers         (mask, how often) of the stopped runs, most frequent first
@@ -47,6 +55,9 @@ class Summary:
     censored: int
     wrong: int
     mean: Interval
+    standard_error: float
+    quantiles: dict[float, float]
+    largest: int
     median: Interval
     error: Interval
     late: Interval
@@ -54,6 +65,11 @@ class Summary:
     returned: IntArray
     pulls: FloatArray
     pulls_error: FloatArray
+
+    @property
+    def stopped(self) -> int:
+        """How many runs came to an answer."""
+        return self.runs - self.censored
 
 
 @dataclass
@@ -90,22 +106,23 @@ class _Tally:
         self.mean = self.mean + apart * (size / total)
         self.n = total
 
-    def summary(self, at: tuple[int, int, int, int]) -> Summary:
-        """What they amount to."""
+    def summary(self, at: tuple[int, int, int, int], quantiles: Sequence[float]) -> Summary:
+        """The summary of all runs that were added."""
         time = np.concatenate(self.times).astype(np.float64)
         stopped = np.concatenate(self.stopped)
         runs, censored = len(time), int((~stopped).sum())
-        centre = time.mean()
         error = np.full(self.arms, np.nan)
         if runs > 1:
             error = np.sqrt(self.squares / (runs - 1) / runs)
+        middle, low, high = quantile_interval(np.where(stopped, time, math.inf), 0.5)
         return Summary(
-            at, runs, censored, self.wrong,
-            mean_interval(float(time.sum()), float(((time - centre) ** 2).sum()), runs),
-            _median(np.where(stopped, time, math.inf)),
-            _share(self.wrong, runs), _share(censored, runs),
-            [(self._mask(row), often) for row, often in self.answers.most_common()],
-            self.returned, self.mean, error,
+            at=at, runs=runs, censored=censored, wrong=self.wrong,
+            mean=mean_interval(time), standard_error=float(standard_error(time)),
+            quantiles={q: float(np.quantile(time, q)) for q in quantiles}, largest=int(time.max()),
+            median=(middle, low, high) if low > 0 else (middle, math.nan, math.nan),
+            error=share(self.wrong, runs), late=share(censored, runs),
+            answers=[(self._mask(row), often) for row, often in self.answers.most_common()],
+            returned=self.returned, pulls=self.mean, pulls_error=error,
         )  # fmt: skip
 
     def _mask(self, row: bytes) -> tuple[bool, ...]:
@@ -113,18 +130,35 @@ class _Tally:
         return tuple(bool(bit) for bit in bits)
 
 
-def _median(times: FloatArray) -> Interval:
-    middle, low, high = quantile_interval(times, 0.5)
-    return (middle, low, high) if low > 0 else (middle, math.nan, math.nan)
+def summary_of(runs: Any) -> Summary:
+    """The summary of one setting: `runs` has (R,) and (R, K) arrays by name, as a Dataset does.
+
+    >>> from paretoid import BernoulliBandit, simulate
+    >>> runs = simulate(BernoulliBandit([[0.9], [0.1]]), replications=20, seed=1)
+    >>> summary = summary_of(runs.isel(goal=0))
+    >>> summary.runs, summary.censored, summary.wrong, summary.returned.tolist()
+    (20, 0, 0, [20, 0])
+    """
+    block = {name: np.asarray(runs[name]) for name in VARIABLES}
+    tally = _Tally(block["answer"].shape[1])
+    tally.add(block)
+    return tally.summary((0, 0, 0, 0), QUANTILES)
 
 
-def _share(count: int, total: int) -> Interval:
-    low, high = share_interval(count, total)
-    return count / total, float(low), float(high)
+def summaries(runs: xr.Dataset, quantiles: Sequence[float] = QUANTILES) -> Iterator[Summary]:
+    """The summary of every setting of a Dataset of runs, of `simulate` or of a campaign.
 
+    They come radius by radius, then delta by delta and goal by goal, then instance by instance.
 
-def summaries(runs: xr.Dataset) -> Iterator[Summary]:
-    """Every setting of a campaign's Dataset, in its order; `runs` has all five dimensions."""
+    >>> from paretoid import AtMost, BernoulliBandit, ParetoSet, simulate
+    >>> goals = [ParetoSet(), AtMost(1)]
+    >>> runs = simulate(BernoulliBandit([[0.9], [0.1]]), goals, replications=20, seed=1)
+    >>> [(summary.at, summary.runs) for summary in summaries(runs)]
+    [((0, 0, 0, 0), 20), ((0, 0, 0, 1), 20)]
+    """
+    for dim in ("instance", "radius", "delta"):
+        if dim not in runs.stopping_time.dims:
+            runs = runs.drop_vars(dim, errors="ignore").expand_dims(dim)
     sizes, K = runs.sizes, runs.sizes["arm"]
     together = max(1, min(_RUNS, _VALUES // K))
     instances = max(1, together // sizes["replication"])
@@ -136,9 +170,8 @@ def summaries(runs: xr.Dataset) -> Iterator[Summary]:
             tallies = [_Tally(K) for _ in range(part.sizes["instance"])]
             for start in range(0, sizes["replication"], together):
                 block = part.isel(replication=slice(start, start + together))
-                names = ("stopping_time", "stopped", "answer", "correct", "pulls")
-                arrays = {name: block[name].values for name in names}
+                arrays = {name: block[name].values for name in VARIABLES}
                 for i, tally in enumerate(tallies):
                     tally.add({name: values[i] for name, values in arrays.items()})
             for i, tally in enumerate(tallies):
-                yield tally.summary((first + i, q, d, g))
+                yield tally.summary((first + i, q, d, g), quantiles)

@@ -1,0 +1,79 @@
+"""Outcomes drawn from the user's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from paretoid.bandits.base import Bandit, Law
+from paretoid.theory.checks import FloatArray, as_means
+from paretoid.theory.units import as_scale
+
+
+class ResampledBandit(Bandit):
+    """Outcomes drawn with replacement from the user's own data, one (n_i, D) table per arm.
+
+    Either `bounds=(low, high)`, scalars or (D,): bounded outcomes are sub-Gaussian with scale
+    (high - low)/2. Or `scale`, stated by the user and believed: the guarantee leans on it.
+    The true means are those of the data.
+
+    >>> bandit = ResampledBandit([[[1.0], [3.0]], [[0.0], [4.0], [2.0]]], bounds=(0, 4))
+    >>> bandit.means.ravel(), bandit.scale.ravel()
+    (array([2., 2.]), array([2., 2.]))
+    """
+
+    model = "resampled"
+
+    def __init__(
+        self,
+        data: Sequence[Any],
+        *,
+        bounds: tuple[Any, Any] | None = None,
+        scale: Any = None,
+        arms: Sequence[str] | None = None,
+        objectives: Sequence[str] | None = None,
+        minimize: Iterable[str] = (),
+    ) -> None:
+        tables = [
+            as_means(table, name=f"data[{i}] (one row per outcome)", least_arms=1)
+            for i, table in enumerate(data)
+        ]
+        if len({table.shape[1] for table in tables}) > 1:
+            raise ValueError(
+                f"the arms' data have {[t.shape[1] for t in tables]} objectives; each table needs "
+                f"one column per objective, the same for all arms."
+            )
+        means = np.array([table.mean(axis=0) for table in tables]).reshape(len(tables), -1)
+        K, D = as_means(means, name="data").shape
+        if (bounds is None) == (scale is None):
+            raise ValueError(
+                "pass exactly one of bounds=(low, high), for bounded outcomes, and scale=, a "
+                "sub-Gaussian scale you vouch for: without either no radius is proved."
+            )
+        if bounds is not None:
+            low, high = (np.broadcast_to(np.asarray(b, dtype=float), (D,)) for b in bounds)
+            for i, table in enumerate(tables):
+                if (table < low).any() or (table > high).any():
+                    raise ValueError(
+                        f"data[{i}] leaves the bounds {tuple(bounds)}: they must hold for every "
+                        f"possible outcome. Widen them or pass scale=."
+                    )
+            scale = (high - low) / 2
+        super().__init__(means, as_scale(scale, K, D), arms, objectives, minimize)
+        self.data = np.concatenate(tables)
+        self.data.setflags(write=False)
+        self._starts = np.cumsum([0] + [len(table) for table in tables]).astype(np.int64)
+        self.noise_width = 1
+
+    def law(self) -> Law:
+        """The data, oriented."""
+        sign = np.tile(self.sign, (self.K, 1))
+        return Law.table(self.oriented, sign, self.data * self.sign, self._starts)
+
+    def outcome(self, arm: int, noise: FloatArray) -> FloatArray:
+        """See `Bandit.outcome`."""
+        size = self._starts[arm + 1] - self._starts[arm]
+        rows = np.minimum((noise[:, 0] * size).astype(np.int64), size - 1)
+        return np.asarray(self.data[self._starts[arm] + rows])

@@ -1,0 +1,8 @@
+"""Goals: what a correct answer is, when a run may stop, what it answers. One file each."""
+
+from paretoid.goals.at_most import AtMost
+from paretoid.goals.base import Goal
+from paretoid.goals.cover import Cover
+from paretoid.goals.pareto_set import ParetoSet
+
+__all__ = ["AtMost", "Cover", "Goal", "ParetoSet"]

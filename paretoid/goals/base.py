@@ -1,0 +1,128 @@
+"""What a goal is: what a correct answer is, when a run may stop, what it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon
+from paretoid.theory.gaps import combined_gaps
+from paretoid.theory.member import Member, arguments
+
+if TYPE_CHECKING:
+    from paretoid.view import View
+
+
+class Goal(Member):
+    """What a run is after. Use one of the members, or write your own.
+
+    A goal says which answers are right, and when the intervals of one moment suffice to give one.
+    `eps1`, a slack in the objectives' own units, is common to all goals and alone steers the
+    sampling. Your own:
+
+    >>> class BestOfFirst(Goal):
+    ...     '''The arm that is best in the first objective.'''
+    ...     guarantee = "proved"    # the drop level counts one claim for each pair of arms
+    ...     def is_correct(self, answer, means):
+    ...         return bool(answer.sum() == 1 and means[answer, 0] == means[:, 0].max())
+    ...     def decide(self, view):
+    ...         ahead = view.upper[:, :, 0] < 0                  # i is certainly below j
+    ...         beaten = ahead.any(axis=1)
+    ...         return ~beaten if (~beaten).sum() == 1 else None
+    >>> import paretoid as pt
+    >>> bandit = pt.GaussianBandit([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
+    >>> runs = pt.simulate(bandit, BestOfFirst(), replications=3, seed=1)
+    >>> runs.answer.values.sum(axis=(0, 1)), runs.attrs["guarantee"]
+    (array([3, 0, 0]), 'proved')
+
+    Of ours:
+
+    >>> means = np.array([[2.0, 0.0], [0.0, 2.0], [1.5, -0.5]])
+    >>> pt.ParetoSet().is_correct([True, True, False], means)
+    True
+    >>> pt.ParetoSet().gaps(means, np.ones(2)), pt.ParetoSet(eps1=1.0).gaps(means, np.ones(2))
+    (array([0.5, 2. , 0.5]), array([1., 2., 1.]))
+    >>> pt.AtMost(k=1).words()
+    'any 1 near-optimal arm'
+    >>> lens = pt.view.Lens(bandit, pt.Mixture(), 0.1, eps1=0.0)
+    >>> many = np.full((3, 2), 1000.0)    # as if each arm had been sampled so often
+    >>> pt.ParetoSet().decide(lens.view(pt.view.Samples(many, bandit.oriented, many), 3000))
+    array([ True,  True, False])
+    >>> pt.AtMost(k=4).check(K=3, D=2)    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: k=4 ...
+    """
+
+    eps1: Any = 0.0
+
+    def is_correct(self, answer: Any, means: Any) -> bool:
+        """Is `answer`, a (K,) mask, right for these means (larger is better)?"""
+        raise NotImplementedError(
+            f"{type(self).__name__} must define is_correct(answer, means): without it nobody knows "
+            f"what is wrong."
+        )
+
+    def decide(self, view: View) -> BoolArray | None:
+        """The (K,) mask that answers the goal, or None while the view does not allow to stop."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must define decide(view): without it nothing could stop a run."
+        )
+
+    def check(self, K: int, D: int) -> None:
+        """Refuse a goal that does not fit K arms and D objectives."""
+        as_epsilon(self.eps1, D)
+
+    def gaps(self, means: FloatArray, divisor: FloatArray) -> FloatArray:
+        """(K,) the gap APE must resolve at each arm, in units of `divisor`; 0: it may never end.
+
+        By default that of the Pareto set: once every arm is settled, most goals can be answered.
+        """
+        return combined_gaps(means / divisor, scaled(self.eps1, divisor))
+
+    def words(self) -> str:
+        """What is asked for, in words; by default the first line of the class's docstring."""
+        said = (type(self).__doc__ or "").strip().split("\n")[0].strip().rstrip(".")
+        return said or str(self)
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={short(value)}" for name, value in arguments(self).items())
+        return f"{type(self).__name__}({inside})"
+
+
+def frozen(eps: Any, name: str) -> float | tuple[float, ...]:
+    """eps as a float or a tuple of floats: hashable, checked before the bandit is known."""
+    size = np.size(eps) if np.ndim(eps) == 1 else 1
+    values = as_epsilon(eps, size, name=name)
+    return tuple(float(v) for v in values) if np.ndim(eps) == 1 else float(values[0])
+
+
+def short(value: Any) -> str:
+    """A number as briefly as can be without loss: 0 for 0.0, 1e-06 for 0.000001.
+
+    >>> short(0.0), short((0.5, 1 / 3)), short("a")
+    ('0', '(0.5, 0.3333333333333333)', "'a'")
+    """
+    if isinstance(value, float):
+        brief = f"{value:g}"
+        return brief if float(brief) == value else repr(value)
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(short, value)) + ("," if len(value) == 1 else "") + ")"
+    return repr(value)
+
+
+def scaled(eps: Any, divisor: FloatArray) -> FloatArray:
+    """(D,) a slack in units of `divisor`."""
+    return as_epsilon(eps, len(divisor)) / divisor
+
+
+def as_answer(answer: Any, K: int) -> BoolArray:
+    """`answer` as a (K,) mask; anything else is refused."""
+    mask = np.asarray(answer)
+    if mask.shape != (K,) or mask.dtype != np.bool_:
+        raise ValueError(
+            f"answer has shape {mask.shape} and type {mask.dtype}; it must be a mask of {K} "
+            f"booleans, True for the arms returned."
+        )
+    return mask

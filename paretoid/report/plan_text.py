@@ -1,0 +1,124 @@
+"""A plan in words and numbers: for a terminal of any width, and for machines."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from paretoid import text
+from paretoid.estimation.model import trial_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) -> str:
+    """Tables and sentences that keep within `width` columns, from 40 on."""
+    trial = trial_of(fit)
+    width = max(width, 40)
+    arms = text.counted(len(trial.arms), "arm")
+    endpoints = text.counted(len(trial.endpoints), "endpoint")
+    sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
+    lines = [*_wrapped([*sentences, *trial.assumptions, _problems(fit)], width), ""]
+    heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
+    if (shares.attrs["eps1"] > 0).any():
+        heads.append("in margin")
+        columns.append(shares.near_optimal.values)
+    rows = [
+        [arm, *(f"{p:.1%}" for p in row)] for arm, *row in zip(trial.arms, *columns, strict=True)
+    ]
+    lines.append(text.table(heads, rows, width=width))
+    for goal in planned.goal.values:
+        lines += _of_goal(planned.sel(goal=goal), width)
+    words = [
+        f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
+        f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
+        planned.attrs["guarantee_in_words"],
+        f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
+        f"{text.count(float(planned.lower_bound))} samples on average for any exact method on the "
+        f"fitted means.",
+        planned.attrs["near_ties"],
+    ]
+    return "\n".join([*lines, "", *_wrapped(words, width)])
+
+
+def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
+    """Participants, errors and arms when a trial asks for one goal."""
+    fold, limit = plan.attrs["fold"], plan.attrs["max_samples"]
+    goal = text.goal_label(str(plan.goal.values)) + (f": a {fold:g}-fold margin" if fold else "")
+    least = "" if bool(plan.plug_in_stopped.all()) else ">= "
+    facts = [
+        [f"N for {level:.0%} assurance", text.at_most(float(needed), limit)]
+        for level, needed in zip(
+            plan.assurance_level.values, plan.samples_needed.values, strict=True
+        )
+    ] + [
+        [
+            "N on the fitted means, mean",
+            least + text.count(float(plan.plug_in_stopping_time.mean())),
+        ],
+        ["censored at the limit", f"{float(plan.censored):.1%}"],
+        ["wrong answers", f"{float(plan.error_rate):.1%}"],
+        ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
+        ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
+        ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
+    ]
+    arms = [
+        [str(arm), text.count(samples), f"{share:.0%}"]
+        for arm, samples, share in zip(
+            plan.arm.values, plan.allocation.values, plan.returned.values, strict=True
+        )
+    ]
+    tables = [
+        text.table(["", ""], facts, width=width - 2),
+        text.table(["per arm", "samples", "returned"], arms, width=width - 2),
+    ]
+    return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
+
+
+def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
+    """The lines of sentences, a paragraph each; there are none of an empty one."""
+    return [line for said in sentences for line in textwrap.wrap(said, width)]
+
+
+def _problems(fit: Any) -> str:
+    said = fit["posterior"].attrs["paretoid_problems"]
+    return f"The fit has problems that were accepted: {said}." if said else ""
+
+
+def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]:
+    """The same for machines; null stands for infinity, which JSON cannot say."""
+    trial = trial_of(fit)
+    goals = {}
+    for goal in planned.goal.values:
+        plan = planned.sel(goal=goal)
+        goals[goal] = {
+            "samples_needed": dict(
+                zip((f"{level:g}" for level in plan.assurance_level.values),
+                    plan.samples_needed.values, strict=True)
+            ),
+            "assurance": dict(zip(plan.samples.values, plan.assurance.values, strict=True)),
+            "plug_in_mean_samples": plan.plug_in_stopping_time.values.mean(),
+            "sharp_bound_median": plan.sharp_bound.median().item(),
+            "theorem_1_median": plan.theorem_1.median().item(),
+            **{name: plan[name].item()
+               for name in ("censored", "error_rate", "error_lower", "error_upper")},
+            **{name: dict(zip(trial.arms, plan[name].values, strict=True))
+               for name in ("allocation", "returned")},
+        }  # fmt: skip
+    data: dict[str, Any] = text.plain({
+        "arms": trial.arms,
+        "endpoints": trial.endpoints,
+        "citation": trial.citation,
+        "assumptions": trial.assumptions,
+        "fit_problems": fit["posterior"].attrs["paretoid_problems"],
+        "probability_optimal": dict(zip(trial.arms, shares.optimal.values, strict=True)),
+        "probability_within_margin": dict(zip(trial.arms, shares.near_optimal.values, strict=True)),
+        "goals": goals,
+        "characteristic_time": planned.characteristic_time.item(),
+        "lower_bound": planned.lower_bound.item(),
+        **{key: value for key, value in planned.attrs.items()
+           if key not in ("citation", "assumptions", "fold")},
+    })  # fmt: skip
+    return data
