@@ -40,6 +40,7 @@ from paretoid.estimation import (
 )
 from paretoid.estimation.compat import convergence, group
 from paretoid.estimation.diagnostics import diagnose
+from paretoid.estimation.model import starting_point
 from paretoid.estimation.sampling import Attempt, sample_once, second_attempt
 from paretoid.theory.checks import FloatArray
 from paretoid.validation.quadrature import EndpointPosterior, Prior, posterior
@@ -200,16 +201,18 @@ def measure(table: str, variances: str, seeds: int) -> list[Fitted]:
     model = build_model(trial, variances)
     for first in range(1, seeds, _TOGETHER):
         batch = range(first, min(first + _TOGETHER, seeds))
-        results += _batch(model, table, variances, batch)
+        results += _batch(model, starting_point(trial, variances), table, variances, batch)
     return results
 
 
-def _batch(model: Any, table: str, variances: str, seeds: range) -> list[Fitted]:
+def _batch(
+    model: Any, initvals: dict[str, FloatArray], table: str, variances: str, seeds: range
+) -> list[Fitted]:
     """One fit for each seed: the first attempts together, a second where there were problems."""
     import xarray as xr
 
     start = time.perf_counter()
-    options = {"draws": 1000, "cores": 1, "nuts_sampler": "pymc"}
+    options = {"draws": 1000, "cores": 1, "nuts_sampler": "pymc", "initvals": initvals}
     together, error = sample_once(
         model, options | {"chains": 4 * len(seeds), "random_seed": seeds[0]}, *_SETTINGS
     )

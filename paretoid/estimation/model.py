@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from paretoid.estimation.compat import group, import_pymc, quiet
 from paretoid.estimation.priors import DefaultPriors
 from paretoid.estimation.summary import TrialSummary
-from paretoid.theory.checks import check_choice
+from paretoid.theory.checks import FloatArray, check_choice
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -75,7 +76,7 @@ def build_model(
 
     >>> from paretoid.estimation import load_trial
     >>> model = build_model(load_trial("covboost-groupB"), "pooled")
-    >>> sorted(each.name for each in model.free_RVs)
+    >>> sorted(variable.name for variable in model.free_RVs)
     ['log_sigma', 'mu']
     >>> [name for name in model.coords if len(model.coords[name]) == 8]    # eight arms
     ['arm']
@@ -136,6 +137,13 @@ class Cells:
         if self.binary:
             self.coords["binary_endpoint"] = [trial.endpoints[d] for d in self.binary]
 
+    @cached_property
+    def log_sd_estimate(self) -> tuple[FloatArray, FloatArray]:
+        """(arm, free) estimate of log sd from the cell alone, and its precision."""
+        from paretoid.estimation.coordinates import log_sd_estimate
+
+        return log_sd_estimate(self.sd[:, self.free], self.counts[:, self.free])
+
 
 def _measured(
     pm: Any, cells: Cells, variances: str, make: Mapping[str, Prior], priors: DefaultPriors
@@ -167,30 +175,21 @@ def _log_sd(
     pm: Any, cells: Cells, variances: str, make: Mapping[str, Prior], priors: DefaultPriors
 ) -> Any:
     """(arm, estimated endpoint) log sd of every arm, with the variables behind it."""
-    from paretoid.estimation.coordinates import fixed, log_sd_estimate, log_sd_given_others
+    from paretoid.estimation.coordinates import fixed, log_sd_given_others
 
-    each, one = ("arm", "estimated_endpoint"), ("estimated_endpoint",)
+    cell, one = ("arm", "estimated_endpoint"), ("estimated_endpoint",)
     typical, width = priors.typical[cells.free], priors.log_sigma_width
-    estimate, precision = log_sd_estimate(cells.sd[:, cells.free], cells.counts[:, cells.free])
+    estimate, precision = cells.log_sd_estimate
     apart = log_sd_given_others(estimate, precision)
     if variances == "separate":
         if "log_sigma" in make:
-            return make["log_sigma"]("log_sigma", each)
-        return pm.Normal(
-            "log_sigma", typical, width, dims=each, default_transform=apart, initval=estimate
-        )
-    # What all arms say about log_sigma, their log sds as different as the prior expects.
-    differ = priors.spread_median if variances == "partial" else 0.0
-    weight = precision / (1 + precision * differ**2)
-    total = weight.sum(axis=0) + width**-2
-    middle = ((weight * estimate).sum(axis=0) + typical * width**-2) / total
+            return make["log_sigma"]("log_sigma", cell)
+        return pm.Normal("log_sigma", typical, width, dims=cell, default_transform=apart)
     if "log_sigma" in make:
         log_sigma = make["log_sigma"]("log_sigma", one)
     else:
-        log_sigma = pm.Normal(
-            "log_sigma", typical, width, dims=one, initval=middle,
-            default_transform=fixed(middle, total**-0.5),
-        )  # fmt: skip
+        about = fixed(*_typical_log_sd(cells, variances, priors))
+        log_sigma = pm.Normal("log_sigma", typical, width, dims=one, default_transform=about)
     if variances == "pooled":
         return log_sigma[None, :] + np.zeros((len(estimate), 1))
     if "spread" in make:
@@ -198,8 +197,49 @@ def _log_sd(
     else:
         log_median = math.log(priors.spread_median)
         spread = pm.LogNormal("spread", log_median, priors.spread_width, dims=one)
-    start = (precision * estimate + middle * differ**-2) / (precision + differ**-2)
-    return pm.Normal("log_sd", log_sigma, spread, dims=each, default_transform=apart, initval=start)
+    return pm.Normal("log_sd", log_sigma, spread, dims=cell, default_transform=apart)
+
+
+def _typical_log_sd(
+    cells: Cells, variances: str, priors: DefaultPriors
+) -> tuple[FloatArray, FloatArray]:
+    """(mean, sd) of what all arms and the prior say about log_sigma, nearly.
+
+    The arms' log sds are taken to differ as much as the prior of the spread expects.
+    """
+    differ = priors.spread_median if variances == "partial" else 0.0
+    typical, precision = priors.typical[cells.free], priors.log_sigma_width**-2
+    estimate, own = cells.log_sd_estimate
+    weight = own / (1 + own * differ**2)
+    total = weight.sum(axis=0) + precision
+    return ((weight * estimate).sum(axis=0) + typical * precision) / total, total**-0.5
+
+
+def starting_point(
+    trial: TrialSummary, variances: str = "partial", prior_width: float = 1.0
+) -> dict[str, FloatArray]:
+    """Where the middle of the posterior is, nearly: `initvals` for `pymc.sample`.
+
+    The prior's own middle may be hundreds of posterior standard deviations away. The model
+    itself carries no initial values, because `pymc.do` and `pymc.observe` take no such model.
+    """
+    cells, priors = Cells(trial), DefaultPriors.of(trial, prior_width)
+    start: dict[str, FloatArray] = {}
+    if cells.binary:
+        start["probability"] = (cells.events + 1) / (cells.trials + 2)
+    if cells.measured:
+        start["mu"] = cells.mean
+    if not cells.free:
+        return start
+    estimate, precision = cells.log_sd_estimate
+    if variances == "separate":
+        return start | {"log_sigma": estimate}
+    middle, _ = _typical_log_sd(cells, variances, priors)
+    start["log_sigma"] = middle
+    if variances == "partial":
+        of_others = priors.spread_median**-2
+        start["log_sd"] = (precision * estimate + of_others * middle) / (precision + of_others)
+    return start
 
 
 def _normal_told_sigma(pm: Any, cells: Cells, priors: DefaultPriors, sigma: Any) -> Any:
@@ -210,7 +250,7 @@ def _normal_told_sigma(pm: Any, cells: Cells, priors: DefaultPriors, sigma: Any)
         "mu", priors.centre, priors.mu_width, sigma, class_name="Normal",
         logp=lambda value, centre, width, sigma: pm.logp(pm.Normal.dist(centre, width), value),
         random=_draw_normal, signature="(),(),()->()", dims=("arm", "endpoint"),
-        default_transform=mean_given_sigma(cells.mean, cells.counts), initval=cells.mean,
+        default_transform=mean_given_sigma(cells.mean, cells.counts),
     )  # fmt: skip
 
 
@@ -228,7 +268,7 @@ def _binary(pm: Any, cells: Cells, make: Mapping[str, Prior], priors: DefaultPri
     else:
         p = pm.Beta(
             "probability", priors.concentration, priors.concentration, dims=dims,
-            default_transform=logit_of_share(events, trials), initval=(events + 1) / (trials + 2),
+            default_transform=logit_of_share(events, trials),
         )  # fmt: skip
     pm.Binomial("events", trials, p, observed=events, dims=dims)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from paretoid.estimation.compat import add_groups, annotate, group, import_pymc, quiet_sampler, thin
 from paretoid.estimation.diagnostics import Diagnostics, diagnose
-from paretoid.estimation.model import Cells, Prior, build_model
+from paretoid.estimation.model import Cells, Prior, build_model, starting_point
 from paretoid.estimation.predictive import log_likelihood, replicate
 from paretoid.estimation.priors import check_width
 from paretoid.estimation.summary import TrialSummary
@@ -131,7 +131,7 @@ def fit(
     options: dict[str, Any] = {"draws": draws, "chains": chains, "cores": cores}
     options |= {"random_seed": seed, "nuts_sampler": sampler}
     if sampler == "pymc":
-        options |= _starts(trial, chains, seed) if "mu" in (priors or {}) else {}
+        options |= _starts(trial, variances, prior_width, set(priors or ()), chains, seed)
     made: list[Attempt] = []
     settings = (tune, float(target_accept), 1)
     while True:
@@ -222,8 +222,8 @@ def sample_once(
 ) -> tuple[Any, str]:
     """(draws, "") or (None, why there are none).
 
-    `options` are draws, chains, cores, random_seed and nuts_sampler of `pymc.sample`; `every`
-    times as many draws are made and thinned.
+    `options` are draws, chains, cores, random_seed, nuts_sampler and initvals of `pymc.sample`;
+    `every` times as many draws are made and thinned.
     """
     pm = import_pymc()
     draws = options["draws"] * every
@@ -250,17 +250,28 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _starts(trial: TrialSummary, chains: int, seed: int) -> dict[str, Any]:
-    """Starts for a prior of mu that is not ours: two standard errors about the reported means.
+def _starts(
+    trial: TrialSummary, variances: str, prior_width: float, own: set[str], chains: int, seed: int
+) -> dict[str, Any]:
+    """Where chains start; `own` are the variables whose priors are the user's.
 
-    Our own variables start where their coordinates are 0, and PyMC moves them about by 1.
+    Our coordinates are of size 1, and PyMC moves starts about by as much. A mu with a prior of
+    the user's own has other coordinates: it starts two standard errors about the reported means.
+    Of the user's other variables nobody but PyMC knows where to start.
     """
+    start = starting_point(trial, variances, prior_width)
+    if "mu" not in own:
+        return {"initvals": {name: at for name, at in start.items() if name not in own}}
     cells = Cells(trial)
     rng = np.random.default_rng(seed)
     known = np.where(np.isfinite(cells.sd), cells.sd, np.exp(cells.log_assumed))
     error = known / np.sqrt(cells.counts)
-    starts = [cells.mean + 2 * error * rng.standard_normal(error.shape) for _ in range(chains)]
-    return {"init": "adapt_diag", "initvals": [{"mu": start} for start in starts]}
+    kept = {name: at for name, at in start.items() if name not in own}
+    starts = [
+        kept | {"mu": cells.mean + 2 * error * rng.standard_normal(error.shape)}
+        for _ in range(chains)
+    ]
+    return {"init": "adapt_diag", "initvals": starts}
 
 
 class _Bar:
