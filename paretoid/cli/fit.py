@@ -17,6 +17,7 @@ from paretoid.cli.terminal import (
     say_json,
     shows_progress,
     table,
+    width,
     wrap,
     write,
 )
@@ -58,6 +59,7 @@ def fit(
     )
     summary = published.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
     from paretoid import estimation
+    from paretoid.report.prior_table import prior_dict, prior_text
 
     note("fitting; PyMC may have to compile first ...", quiet)
     fitted = published.sample(
@@ -66,7 +68,9 @@ def fit(
         progress=shows_progress(quiet),
     )  # fmt: skip
     data = describe(fitted)
-    data["prior_sensitivity"], by_prior = published.sensitivity(fitted, cores=cores)
+    priors = published.sensitivity(fitted, cores=cores)
+    if priors is not None:
+        data["prior_sensitivity"] = prior_dict(priors)
     if out is not None:
         if out.suffix.lower() == ".nc":
             estimation.save_fit(fitted, out)
@@ -76,7 +80,7 @@ def fit(
     if json:
         say_json(data)
     else:
-        say(f"{_text(data)}\n\n{by_prior}")
+        say(_text(data) + ("" if priors is None else f"\n\n{prior_text(priors, width())}"))
 
 
 def describe(fitted: Any) -> dict[str, Any]:

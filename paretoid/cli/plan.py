@@ -132,14 +132,16 @@ def plan(
         progress=shown,
     )  # fmt: skip
     shares = estimation.pareto_probability(fitted, slack, fold=fold)
+    priors = published.sensitivity(fitted, eps1=slack, fold=fold, planned=planned, cores=cores)
     if out is not None:
-        written = write_plan(fitted, shares, planned, out, command=command_as_typed(context))
+        written = write_plan(
+            fitted, shares, planned, out, command=command_as_typed(context), priors=priors
+        )
         note(f"wrote {len(written)} files to {out}", quiet)
-    priors, by_prior = published.sensitivity(fitted, eps1=slack, fold=fold, cores=cores)
     if json:
-        say_json(as_dict(fitted, shares, planned) | {"prior_sensitivity": priors})
+        say_json(as_dict(fitted, shares, planned, priors=priors))
     else:
-        say(as_text(fitted, shares, planned, width()) + f"\n\n{by_prior}")
+        say(as_text(fitted, shares, planned, width(), priors=priors))
 
 
 def _load(path: str) -> tuple[Any, TrialSummary]:

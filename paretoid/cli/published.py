@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paretoid.cli.options import words
-from paretoid.cli.terminal import note, say_json, table, wrap
+from paretoid.cli.terminal import note, say_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,38 +82,15 @@ def sample(summary: TrialSummary, variances: str, json: bool, **options: Any) ->
         raise typer.Exit(1) from None
 
 
-def sensitivity(fitted: Any, **margin: Any) -> tuple[dict[str, Any], str]:
-    """(for machines, for readers) which arms are optimal under tighter and wider priors."""
+def sensitivity(fitted: Any, **options: Any) -> xr.Dataset | None:
+    """What tighter and wider priors would say; None, with the reason on stderr, if unknown."""
     from paretoid import estimation
-    from paretoid.estimation.prior_sensitivity import in_words
 
     try:
-        found = estimation.sensitivity(fitted, **margin)
-    except ValueError as error:  # a fit from elsewhere
-        return {"not computed": str(error)}, wrap(f"Prior sensitivity was not computed: {error}")
-    words = in_words(found)
-    heads = ["probability optimal", *map(str, found["prior"].values)]
-    rows = [
-        [str(arm), *(f"{share:.1%}" for share in found["optimal"].sel(arm=arm).values)]
-        for arm in found["arm"].values
-    ]
-    text = "\n".join([table(heads, rows), "", *map(wrap, words)])
-    return {"priors": _sensitivity_data(found), "words": words}, text
-
-
-def _sensitivity_data(found: xr.Dataset) -> dict[str, Any]:
-    arms = [str(arm) for arm in found["arm"].values]
-    data = {}
-    for name in map(str, found["prior"].values):
-        one = found.sel(prior=name)
-        data[name] = {
-            **{key: one[key].item() for key in ("prior_width", "method", "k_hat",
-                                                "effective_draws")},
-            **{key: dict(zip(arms, one[key].values.tolist(), strict=True))
-               for key in ("optimal", "near_optimal")},
-            "answer": [arm for arm, is_in in zip(arms, one["answer"].values, strict=True) if is_in],
-        }  # fmt: skip
-    return data
+        return estimation.sensitivity(fitted, **options)
+    except (ValueError, estimation.FitError) as error:  # priors of one's own; a refit that failed
+        note(f"Prior sensitivity was not computed: {error}")
+        return None
 
 
 def read_trial(

@@ -116,6 +116,17 @@ def _bandit(trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: An
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)
 
 
+def tell_scales(
+    bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
+) -> list[Bandit]:
+    """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
+    if not (radius.needs_scale and bandits[0].model == "gaussian"):
+        return list(bandits)
+    trial = trial_of(fit)
+    stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
+    return [_bandit(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+
+
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
 
@@ -276,11 +287,7 @@ def plan(
         )  # fmt: skip
         expected = float(pilot.stopping_time.median("replication").max()) / K
         radius = _default_radius(plug_in, delta, expected)
-    if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
-        _, scales = posterior_draws(fit)
-        stated = np.quantile(scales, scale_quantile, axis=0)
-        bandits = [_bandit(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
-        plug_in = _bandit(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+    plug_in, *bandits = tell_scales([plug_in, *bandits], fit, radius, scale_quantile)
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, **common
     ).isel(replication=0, drop=True)
@@ -358,6 +365,15 @@ def _with_margin(goal_list: list[Any], trial: TrialSummary, fold: float | None) 
         replace(goal, **(both if isinstance(goal, Cover) else {"eps1": margin}))
         for goal in goal_list
     ]
+
+
+def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
+    """The goals, with their margins, and the radius of a plan."""
+    from paretoid import registry
+
+    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
+    goals = _with_margin(asked, trial, planned.attrs["fold"] or None)
+    return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:

@@ -17,10 +17,16 @@ import numpy as np
 
 from paretoid.estimation.compat import add_groups, annotate, group, pareto_smoothed
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import pareto_probability
+from paretoid.estimation.planning import (
+    design_of,
+    pareto_probability,
+    posterior_bandits,
+    tell_scales,
+)
 from paretoid.estimation.predictive import log_likelihood, replicate
 from paretoid.estimation.priors import DefaultPriors, check_width
 from paretoid.estimation.sampling import fit as sample
+from paretoid.intervals import quantile_interval
 from paretoid.theory.checks import FloatArray
 
 if TYPE_CHECKING:
@@ -31,6 +37,9 @@ WIDTHS = {"tighter": 0.5, "wider": 2.0}
 
 #: Pareto k-hat above which weights are not to be trusted, as in `arviz.loo`
 _LARGEST_K = 0.7
+
+#: share of trials that must have stopped by N
+ASSURANCE = 0.9
 
 _BLOCKS = ("endpoint", "estimated_endpoint", "binary_endpoint")
 
@@ -66,9 +75,9 @@ def under_priors(
     chosen = {name: check_width(width) for name, width in (widths or WIDTHS).items()}
     attributes = _check(fit)
     now = float(attributes.get("paretoid_prior_width", 1.0))
-    found = {name: _under(fit, now, now * width, cores) for name, width in chosen.items()}
+    others = {name: _under(fit, now, now * width, cores) for name, width in chosen.items()}
     order = sorted([*chosen.items(), ("as fitted", 1.0)], key=lambda item: item[1])
-    return {name: fit if name == "as fitted" else found[name] for name, _ in order}
+    return {name: others.get(name, fit) for name, _ in order}
 
 
 def sensitivity(
@@ -77,6 +86,7 @@ def sensitivity(
     *,
     fold: float | None = None,
     widths: Mapping[str, float] | None = None,
+    planned: xr.Dataset | None = None,
     cores: int | None = None,
 ) -> xr.Dataset:
     """Which arms are optimal, and how surely, under tighter and wider priors beside the fit's own.
@@ -87,14 +97,18 @@ def sensitivity(
     "reweighted" or "refitted"), k_hat of the weights and effective_draws, each the worst of the
     endpoints.
 
+    With `planned`, a plan made from this fit, also per prior and goal: samples_needed, the N for
+    90% assurance of the same design, with the 95% interval of simulation error, _lower and
+    _upper. Trials are simulated again on as many draws as the plan has.
+
     >>> from paretoid.estimation import fit, load_trial
     >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
-    >>> found = sensitivity(posterior)
-    >>> [str(name) for name in found.prior.values]
+    >>> priors = sensitivity(posterior)
+    >>> [str(name) for name in priors.prior.values]
     ['tighter', 'as fitted', 'wider']
-    >>> [str(arm) for arm in found.arm[found.answer.sel(prior="wider").values].values]
+    >>> [str(arm) for arm in priors.arm[priors.answer.sel(prior="wider").values].values]
     ['BNT/BNT + BNT', 'BNT/BNT + Ad26']
-    >>> bool(found.changes.any())    # the data outweigh any of the three
+    >>> bool(priors.changes.any())    # the data outweigh any of the three
     False
     """
     import xarray as xr
@@ -109,40 +123,46 @@ def sensitivity(
     result["changes"] = result["answer"].any("prior") & ~result["answer"].all("prior")
     attributes = [group(other, "posterior").attrs for other in posteriors.values()]
     for name, default in (("prior_width", 1.0), ("method", "as fitted"), ("k_hat", math.nan)):
-        values = [found.get(f"paretoid_{name}", default) for found in attributes]
+        values = [said.get(f"paretoid_{name}", default) for said in attributes]
         result[name] = ("prior", values)
     draws = shares[0].attrs["draws"]
     result["effective_draws"] = (
-        "prior", [float(found.get("paretoid_effective_draws", draws)) for found in attributes]
+        "prior", [float(said.get("paretoid_effective_draws", draws)) for said in attributes]
     )  # fmt: skip
+    if planned is not None:
+        result = result.assign_coords(goal=planned["goal"].values).assign(
+            _simulated(posteriors, planned)
+        )
+        result.attrs["max_samples"] = planned.attrs["max_samples"]
+        result.attrs["plan_draws"] = planned.sizes["draw"]
     return result
 
 
-def in_words(found: xr.Dataset) -> list[str]:
-    """What `sensitivity` found, in sentences: which arms change, and how it was computed."""
-    names = [str(name) for name in found["prior"].values]
-    said = []
-    for arm in found["arm"].values[found["changes"].values]:
-        inside = found["answer"].sel(arm=arm).values
-        where = " and ".join(name for name, is_in in zip(names, inside, strict=True) if is_in)
-        said.append(
-            f"The priors matter: {arm} is optimal with probability 1/2 or more under some of them "
-            f"only ({where})."
-        )
-    if not said:
-        said = ["The same arms are optimal with probability 1/2 or more under each of the priors."]
-    how = []
-    for i, name in enumerate(names):
-        method, times = str(found["method"][i].item()), float(found["prior_width"][i])
-        if method == "as fitted":
-            continue
-        weights = (
-            f" (k-hat {float(found['k_hat'][i]):.2f}, {float(found['effective_draws'][i]):,.0f} "
-            f"effective draws)"
-        )
-        how.append(f"{name}, {times:g} times as wide as the default, {method}"
-                   + (weights if method == "reweighted" else ""))  # fmt: skip
-    return [*said, f"Priors: {'; '.join(how)}."]
+def _simulated(posteriors: Mapping[str, Any], planned: xr.Dataset) -> dict[str, Any]:
+    """(prior, goal) N for 90% assurance with its interval, under the design of a plan."""
+    from paretoid import simulate
+
+    attributes = planned.attrs
+    goals, radius = design_of(planned, trial_of(posteriors["as fitted"]))
+    draws = planned.sizes["draw"]
+    rows = []
+    for name, posterior in posteriors.items():
+        if name == "as fitted":
+            runs = planned.transpose("goal", "draw", ...)
+        else:
+            bandits = tell_scales(
+                posterior_bandits(posterior, draws), posteriors["as fitted"], radius,
+                attributes["scale_quantile"],
+            )  # fmt: skip
+            runs = simulate(
+                bandits, goals, radius=radius, replications=1, delta=attributes["delta"],
+                seed=attributes["seed"], max_samples=attributes["max_samples"],
+            ).isel(replication=0).transpose("goal", "instance", ...)  # fmt: skip
+        times = np.where(runs["stopped"].values, runs["stopping_time"].values, np.inf)
+        rows.append([quantile_interval(of_goal, ASSURANCE) for of_goal in times])
+    table = np.array(rows)  # (prior, goal, 3)
+    names = ("samples_needed", "samples_needed_lower", "samples_needed_upper")
+    return {name: (("prior", "goal"), table[:, :, at]) for at, name in enumerate(names)}
 
 
 def _check(fit: Any) -> Mapping[str, Any]:
