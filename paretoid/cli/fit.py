@@ -68,7 +68,7 @@ def fit(
         progress=shows_progress(quiet),
     )  # fmt: skip
     data = describe(fitted)
-    priors = published.sensitivity(fitted, cores=cores)
+    priors = published.sensitivity(fitted, quiet, cores=cores)
     if priors is not None:
         data["prior_sensitivity"] = prior_dict(priors)
     if out is not None:

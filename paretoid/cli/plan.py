@@ -132,7 +132,9 @@ def plan(
         progress=shown,
     )  # fmt: skip
     shares = estimation.pareto_probability(fitted, slack, fold=fold)
-    priors = published.sensitivity(fitted, eps1=slack, fold=fold, planned=planned, cores=cores)
+    priors = published.sensitivity(
+        fitted, quiet, eps1=slack, fold=fold, planned=planned, cores=cores
+    )
     if out is not None:
         written = write_plan(
             fitted, shares, planned, out, command=command_as_typed(context), priors=priors

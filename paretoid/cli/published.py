@@ -82,14 +82,14 @@ def sample(summary: TrialSummary, variances: str, json: bool, **options: Any) ->
         raise typer.Exit(1) from None
 
 
-def sensitivity(fitted: Any, **options: Any) -> xr.Dataset | None:
+def sensitivity(fitted: Any, quiet: bool, **options: Any) -> xr.Dataset | None:
     """What tighter and wider priors would say; None, with the reason on stderr, if unknown."""
     from paretoid import estimation
 
     try:
         return estimation.sensitivity(fitted, **options)
     except (ValueError, estimation.FitError) as error:  # priors of one's own; a refit that failed
-        note(f"Prior sensitivity was not computed: {error}")
+        note(f"Prior sensitivity was not computed: {error}", quiet)
         return None
 
 
