@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from paretoid.estimation import TrialSummary, attempts, build_model, fit, load_trial
+from paretoid.estimation import TrialSummary, attempts, build_model, fit, load_trial, under_priors
 from paretoid.estimation.compat import group, import_arviz, quiet
 from paretoid.estimation.coordinates import log_sd_estimate
 from paretoid.estimation.predictive import log_likelihood
 from paretoid.estimation.priors import DefaultPriors
-from paretoid.validation.fits import departure, rare_events
+from paretoid.validation.fits import LEVELS, departure, quantile_departure, rare_events
+from paretoid.validation.quadrature import Prior, posterior
 
 VARIANCES = ["pooled", "partial", "separate"]
 
@@ -50,6 +51,28 @@ def test_the_comparison_finds_a_posterior_that_is_only_a_little_wrong(fits):
     # The posterior under equal variances is not that under different ones.
     means, _ = departure(fits("pooled"), load_trial("comcov2"), "separate")
     assert means > 0.3
+
+
+def test_reweighted_draws_are_those_of_the_wider_and_the_tighter_prior(fits):
+    # 12 means with errors of about 0.02 sd, 5 errors; spreads as above.
+    trial, fitted = load_trial("comcov2"), fits("partial")
+    mean, sd, n = trial.mean[:, 0], trial.sd[:, 0], trial.counts[:, 0]
+    kept = group(fitted, "posterior")["spread"].sel(estimated_endpoint="IgG").values.ravel()
+    for name, found in under_priors(fitted).items():
+        draws = group(found, "posterior")
+        assert draws.attrs.get("paretoid_method", "as fitted") != "refitted"
+        width = draws.attrs["paretoid_prior_width"]
+        prior = Prior(mean.mean(), width * math.log(10), 0.0, width, 0.15 * width, 0.7)
+        right = posterior(mean, n, sd, prior, "partial")
+        log_sd = np.log(draws["sigma"].sel(endpoint="IgG").values).mean(axis=(0, 1))
+        assert np.abs((log_sd - right.log_sd_mean) / right.log_sd_sd).max() < 0.1
+        mu = draws["mu"].sel(endpoint="IgG").values.mean(axis=(0, 1))
+        assert np.abs((mu - right.mu_mean) / right.mu_sd).max() < 0.1
+        quantiles, size = right.spread_quantiles(LEVELS), 1500.0  # of 5,000 draws, at the least
+        spread = draws["spread"].sel(estimated_endpoint="IgG").values.ravel()
+        assert quantile_departure(spread, size, quantiles) < 5
+        if name != "as fitted":  # draws left as they were would be found out
+            assert quantile_departure(kept, size, quantiles) > 6
 
 
 def test_a_sampler_that_needed_no_second_attempt_says_so(fits):
