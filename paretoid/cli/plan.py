@@ -19,6 +19,7 @@ from paretoid.cli.options import (
     numbers,
 )
 from paretoid.cli.terminal import check_folder, note, say, say_json, shows_progress, width
+from paretoid.theory.checks import check_choice
 
 if TYPE_CHECKING:
     from paretoid.estimation import TrialSummary
@@ -56,6 +57,13 @@ def plan(
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
+    shares: Annotated[
+        str,
+        typer.Option(
+            help="How delta is shared out: informed by the published data, or uniform. The "
+            "guarantee is the same.",
+        ),
+    ] = "informed",
     variances: published.Variances = "partial",
     tune: published.Tune = published.TUNE,
     target_accept: published.TargetAccept = published.TARGET_ACCEPT,
@@ -77,6 +85,7 @@ def plan(
     if k < 0:
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
+    check_choice(shares, ("informed", "uniform"), name="--shares", why="delta is shared out once.")
     check_folder(out)
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     fitted: Any = None
@@ -129,21 +138,21 @@ def plan(
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
-        progress=shown,
+        shares=shares, progress=shown,
     )  # fmt: skip
-    shares = estimation.pareto_probability(fitted, slack, fold=fold)
+    optimal = estimation.pareto_probability(fitted, slack, fold=fold)
     priors = published.sensitivity(
         fitted, quiet, eps1=slack, fold=fold, planned=planned, cores=cores
     )
     if out is not None:
         written = write_plan(
-            fitted, shares, planned, out, command=command_as_typed(context), priors=priors
+            fitted, optimal, planned, out, command=command_as_typed(context), priors=priors
         )
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:
-        say_json(as_dict(fitted, shares, planned, priors=priors))
+        say_json(as_dict(fitted, optimal, planned, priors=priors))
     else:
-        say(as_text(fitted, shares, planned, width(), priors=priors))
+        say(as_text(fitted, optimal, planned, width(), priors=priors))
 
 
 def _load(path: str) -> tuple[Any, TrialSummary]:

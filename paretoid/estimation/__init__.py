@@ -7,6 +7,7 @@
 
 from paretoid.estimation.compat import load_fit, save_fit
 from paretoid.estimation.datasets import TRIALS, load_trial
+from paretoid.estimation.informed import informed
 from paretoid.estimation.model import build_model
 from paretoid.estimation.planning import (
     fold_margin,
@@ -22,7 +23,7 @@ from paretoid.estimation.summary import TrialSummary
 
 __all__ = [
     "TRIALS", "FitError", "TrialSummary", "attempts", "build_model", "fit", "fold_margin",
-    "load_fit", "load_trial", "pareto_probability", "plan", "plug_in_bandit",
+    "informed", "load_fit", "load_trial", "pareto_probability", "plan", "plug_in_bandit",
     "posterior_bandits", "posterior_check", "prior_check", "save_fit", "sensitivity",
     "under_priors",
 ]  # fmt: skip
