@@ -6,12 +6,11 @@ Fits every table below with many seeds of the sampler and counts: fits that need
 attempt, fits that were refused, the worst r_hat and effective sample size. One fit of each table
 is held to the posterior computed by quadrature (`paretoid.validation.quadrature`): the largest
 departure of a posterior mean, in posterior standard deviations, of mu and of log sd, and the
-largest departure of the quantiles of the spread, in standard errors. The whole takes about an
-hour on two idle cores, --quick a minute.
+largest departure of the quantiles of the spread, in standard errors.
 
 Tables: those bundled, and made-up ones of 2 to 40 arms, with tiny and huge samples, of one
 endpoint, with events that nobody had, in units of millions and millionths, without intervals.
-The figures of the last run are in validation/README.md.
+`--out FILE` keeps every fit's figures.
 """
 
 from __future__ import annotations
@@ -192,9 +191,9 @@ def measure(table: str, variances: str, seeds: int) -> list[Fitted]:
     start = time.perf_counter()
     said, departures = "", (math.nan, math.nan)
     try:
-        found = fit(trial, variances, seed=0, cores=1)
-        made = attempts(found)
-        departures = departure(found, trial, variances)
+        fitted = fit(trial, variances, seed=0, cores=1)
+        made = attempts(fitted)
+        departures = departure(fitted, trial, variances)
     except FitError as error:
         made, said = list(error.attempts), str(error)
     results = [_fitted(table, variances, 0, made, said, start, departures)]
@@ -222,8 +221,8 @@ def _batch(
     for position, seed in enumerate(seeds):
         four = {"chain": slice(4 * position, 4 * position + 4)}
         parts = {name: group(together, name).isel(four) for name in ("posterior", "sample_stats")}
-        found = diagnose(xr.DataTree.from_dict(parts))
-        made = [Attempt(*_SETTINGS, found, tuple(found.problems(4)))]
+        diagnostics = diagnose(xr.DataTree.from_dict(parts))
+        made = [Attempt(*_SETTINGS, diagnostics, tuple(diagnostics.problems(4)))]
         if made[0].problems:
             again = second_attempt(*_SETTINGS[:2])
             result, error = sample_once(model, options | {"chains": 4, "random_seed": seed}, *again)
@@ -270,12 +269,12 @@ def exact(trial: TrialSummary, endpoint: int, variances: str) -> EndpointPosteri
     return posterior(mean, counts, np.where(known, sd, np.nan), prior, variances)
 
 
-def departure(found: Any, trial: TrialSummary, variances: str) -> tuple[float, float]:
+def departure(fitted: Any, trial: TrialSummary, variances: str) -> tuple[float, float]:
     """(of means, in sds; of quantiles of the spread, in standard errors) from quadrature.
 
     For binary endpoints the exact posterior is Beta(events + 1, n - events + 1).
     """
-    draws = group(found, "posterior")
+    draws = group(fitted, "posterior")
     means, spreads = [], []
     for d, (name, scale) in enumerate(zip(trial.endpoints, trial.scales, strict=True)):
         if scale == "binary":
@@ -336,7 +335,7 @@ def report(results: Sequence[Fitted]) -> list[str]:
         "means, in sd | spread, in errors |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for table, variances in dict.fromkeys((each.table, each.variances) for each in results):
+    for table, variances in dict.fromkeys((r.table, r.variances) for r in results):
         these = [r for r in results if (r.table, r.variances) == (table, variances)]
         compared = [r for r in these if not math.isnan(r.mean_departure)]
         means = f"{max(r.mean_departure for r in compared):.3f}" if compared else "-"
@@ -361,7 +360,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="tables whose name has this word")
     parser.add_argument("--out", type=Path, help="file for one line of JSON per fit")
     options = parser.parse_args(arguments)
+    if options.seeds < 1 or options.workers < 1:
+        parser.error("--seeds and --workers must be at least 1: nothing is measured by no fit.")
     todo = jobs(1 if options.quick else options.seeds, options.only)
+    if not todo:
+        parser.error(f"--only {options.only!r} is in no table's name; there are: "
+                     f"{', '.join(TABLES)}.")  # fmt: skip
     if options.quick:
         todo = todo[::8]
     results: list[Fitted] = []
@@ -371,7 +375,7 @@ def main(arguments: list[str] | None = None) -> int:
             results += fits
             if options.out is not None:
                 with options.out.open("a", encoding="utf-8") as file:
-                    file.writelines(json.dumps(asdict(found)) + "\n" for found in fits)
+                    file.writelines(json.dumps(asdict(fitted)) + "\n" for fitted in fits)
     print("\n".join(report(results)), flush=True)
     return int(any(result.refused for result in results))
 

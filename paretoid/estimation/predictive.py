@@ -39,10 +39,10 @@ def log_likelihood(trial: TrialSummary, posterior: xr.Dataset) -> xr.Dataset:
     A sample mean has a mu of its own, so leaving it out leaves its mu to the prior: expect large
     Pareto k for sample_mean.
     """
-    found = {}
+    densities = {}
     for name, (dims, law, seen) in _laws(trial, posterior).items():
-        found[name] = (dims, law.logpmf(seen) if name == "events" else law.logpdf(seen))
-    return _dataset(trial, posterior, found)
+        densities[name] = (dims, law.logpmf(seen) if name == "events" else law.logpdf(seen))
+    return _dataset(trial, posterior, densities)
 
 
 def _laws(
@@ -73,14 +73,14 @@ def _laws(
 def _dataset(
     trial: TrialSummary,
     posterior: xr.Dataset,
-    found: Mapping[str, tuple[tuple[str, ...], Any]],
+    numbers: Mapping[str, tuple[tuple[str, ...], Any]],
 ) -> xr.Dataset:
     import xarray as xr
 
     coords = Cells(trial).coords
-    used = {dim for dims, _ in found.values() for dim in dims}
+    used = {dim for dims, _ in numbers.values() for dim in dims}
     return xr.Dataset(
-        {name: (("chain", "draw", *dims), values) for name, (dims, values) in found.items()},
+        {name: (("chain", "draw", *dims), values) for name, (dims, values) in numbers.items()},
         coords={
             "chain": posterior["chain"], "draw": posterior["draw"],
             **{dim: names for dim, names in coords.items() if dim in used},
@@ -103,8 +103,8 @@ def prior_check(
     published numbers would show tail probabilities at 0 or 1:
 
     >>> from paretoid.estimation import load_trial
-    >>> found = prior_check(load_trial("covboost-groupB"), draws=200)
-    >>> bool(found.tail_probability.min() > 0) and bool(found.tail_probability.max() < 1)
+    >>> check = prior_check(load_trial("covboost-groupB"), draws=200)
+    >>> bool(check.tail_probability.min() > 0) and bool(check.tail_probability.max() < 1)
     True
     """
     check_count(draws, name="draws", why="quantiles need draws.")

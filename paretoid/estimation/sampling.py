@@ -136,9 +136,9 @@ def fit(
     settings = (tune, float(target_accept), 1)
     while True:
         result, error = sample_once(model, options, *settings, progress)
-        found = None if result is None else diagnose(result)
-        problems = [error] if found is None else found.problems(chains)
-        made.append(Attempt(*settings, found, tuple(problems)))
+        diagnostics = None if result is None else diagnose(result)
+        problems = [error] if diagnostics is None else diagnostics.problems(chains)
+        made.append(Attempt(*settings, diagnostics, tuple(problems)))
         if not problems or not retry or len(made) == 2 or draws < _ENOUGH:
             break
         settings = second_attempt(tune, target_accept)
@@ -174,8 +174,8 @@ def attempts(fit: Any) -> list[Attempt]:
     """
     made = []
     for entry in json.loads(group(fit, "posterior").attrs.get("paretoid_attempts", "[]")):
-        found = entry["diagnostics"]
-        diagnostics = None if found is None else Diagnostics(**found)
+        numbers = entry["diagnostics"]
+        diagnostics = None if numbers is None else Diagnostics(**numbers)
         changed = {"diagnostics": diagnostics, "problems": tuple(entry["problems"])}
         made.append(Attempt(**(entry | changed)))
     return made
