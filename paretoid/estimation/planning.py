@@ -130,6 +130,18 @@ def bandit_of_trial(
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)
 
 
+def tell_scales(
+    bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
+) -> list[Bandit]:
+    """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
+    needs = isinstance(radius, Radius) and radius.needs_scale  # simulate refuses what is none
+    if not needs or bandits[0].model != "gaussian":
+        return list(bandits)
+    trial = trial_of(fit)
+    stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
+    return [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+
+
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
 
@@ -324,11 +336,7 @@ def plan(
                 bandits, goal_list, delta, mix, radius, max_samples=max_samples,
                 seed=_another_seed(seed), executor=executor,
             )  # fmt: skip
-    if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
-        _, scales = posterior_draws(fit)
-        stated = np.quantile(scales, scale_quantile, axis=0)
-        bandits = [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
-        plug_in = bandit_of_trial(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+    plug_in, *bandits = tell_scales([plug_in, *bandits], fit, radius, scale_quantile)
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, **common
     ).isel(replication=0, drop=True)
@@ -427,6 +435,15 @@ def with_margin(goals: Any, trial: TrialSummary | Any, fold: float | None) -> li
         return {"eps1": margin, **({"eps2": margin} if isinstance(goal, Cover) else {})}
 
     return [replace(goal, **given(goal)) for goal in goal_list]
+
+
+def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
+    """The goals, with their margins, and the radius of a plan."""
+    from paretoid import registry
+
+    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
+    goals = with_margin(asked, trial, planned.attrs["fold"] or None)
+    return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:

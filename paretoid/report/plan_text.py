@@ -9,13 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid import text
 from paretoid.estimation.model import trial_of
+from paretoid.report.prior_table import prior_dict, prior_text
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) -> str:
-    """Tables and sentences that keep within `width` columns, from 40 on."""
+def as_text(
+    fit: Any,
+    shares: xr.Dataset,
+    planned: xr.Dataset,
+    width: int = 80,
+    *,
+    priors: xr.Dataset | None = None,
+) -> str:
+    """Tables and sentences that keep within `width` columns, from 40 on.
+
+    `priors` is what `paretoid.estimation.sensitivity` returned.
+    """
     trial = trial_of(fit)
     width = max(width, 40)
     arms = text.counted(len(trial.arms), "arm")
@@ -44,7 +55,8 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
         _least(planned),
         planned.attrs["near_ties"],
     ]
-    return "\n".join([*lines, "", *_wrapped(words, width)])
+    lines += ["", *_wrapped(words, width)]
+    return "\n".join(lines if priors is None else [*lines, "", prior_text(priors, width)])
 
 
 def _least(planned: xr.Dataset) -> str:
@@ -140,7 +152,9 @@ def _uniform(plan: xr.Dataset) -> dict[str, Any]:
     return {"uniform_needed": dict(zip(levels, plan.uniform_needed.values, strict=True))}
 
 
-def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]:
+def as_dict(
+    fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, priors: xr.Dataset | None = None
+) -> dict[str, Any]:
     """The same for machines; null stands for infinity, which JSON cannot say."""
     trial = trial_of(fit)
     goals = {}
@@ -176,4 +190,4 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         **{key: value for key, value in planned.attrs.items()
            if key not in ("citation", "assumptions", "fold")},
     })  # fmt: skip
-    return data
+    return data if priors is None else data | {"prior_sensitivity": prior_dict(priors)}
