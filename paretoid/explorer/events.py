@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 #: what an event may be; `scaled` records the divisors of UnknownScale when they are fixed,
-#: `settled` the arms that UniformElimination has accepted or dropped
-KINDS = ("created", "asked", "told", "corrected", "overridden", "scaled", "settled", "stopped")
+#: `settled` the arms that UniformElimination has accepted or dropped, `kept` the digest of a
+#: snapshot of the state at the event before
+KINDS = (
+    "created", "asked", "told", "corrected", "overridden", "scaled", "settled", "stopped", "kept",
+)  # fmt: skip
 
 #: the hash before the first event
 GENESIS = ""
@@ -152,8 +155,14 @@ class MemoryLedger:
         """Returns None: a log in memory keeps no snapshot."""
         return None
 
-    def keep_snapshot(self, seq: int, head: str, state: bytes) -> None:
-        """Does nothing: a log in memory keeps no snapshot."""
+    def stored_snapshot(self) -> None:
+        """Returns None: a log in memory keeps no snapshot."""
+
+    def keep_snapshot(
+        self, seq: int, head: str, state: bytes, *, time: str, author: str
+    ) -> Event | None:
+        """Returns None and does nothing: a log in memory keeps no snapshot."""
+        return None
 
     def check_storage(self) -> None:
         """Does nothing: a log in memory has no file that could be damaged."""

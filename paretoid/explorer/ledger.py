@@ -24,8 +24,9 @@ from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events
 APPLICATION = 0x70746964
 
 #: raised when an older paretoid could no longer read what is written. 2: rounds of several arms,
-#: settled arms. A ledger of format 1 is read, and becomes one of format 2 when it is written to.
-FORMAT = 2
+#: settled arms. 3: snapshots named in the log. Ledgers of formats 1 and 2 are read, and become
+#: ones of format 3 when they are written to.
+FORMAT = 3
 
 _SCHEMA = (
     """CREATE TABLE events (
@@ -222,33 +223,51 @@ class Ledger:
 
     # -- snapshots: a state to start from, never the authority -------------------------------
 
-    def snapshot(self) -> tuple[int, str, bytes] | None:
-        """(seq, hash, state) of the last snapshot; None if there is none or it is unsound.
-
-        It is trusted only if the log has that hash at that number. Whether the state is what the
-        log says is for `Explorer.verify` to find out, by replaying everything.
-        """
+    def stored_snapshot(self) -> tuple[int, str, str, bytes] | None:
+        """(seq, hash, digest, state) of the last snapshot as stored; nothing is checked."""
         with self._sentences():
             row = self._execute(
                 "SELECT seq, hash, digest, state FROM snapshots ORDER BY seq DESC LIMIT 1"
             ).fetchone()
+        return None if row is None else (int(row[0]), str(row[1]), str(row[2]), bytes(row[3]))
+
+    def snapshot(self) -> tuple[int, str, bytes] | None:
+        """(seq, hash, state) of the last snapshot; None if there is none that the log vouches for.
+
+        The event after the one it stands for is of kind `kept` and has the digest of the state,
+        so a forged snapshot needs a forged chain, and that shows against a head kept elsewhere.
+        Any other snapshot, those of formats 1 and 2 included, is as good as none.
+        """
+        row = self.stored_snapshot()
         if row is None:
             return None
         seq, head, digest, state = row
         if hashlib.sha256(state).hexdigest() != digest or self.hash_of(seq) != head:
             return None
+        event = next(as_events(self.rows(seq), seq, head), None)
+        if event is None or event.kind != "kept" or event.body.get("digest") != digest:
+            return None
         return seq, head, state
 
-    def keep_snapshot(self, seq: int, head: str, state: bytes) -> None:
-        """Replace the snapshot; failing to is no loss, the log has everything."""
+    def keep_snapshot(
+        self, seq: int, head: str, state: bytes, *, time: str, author: str
+    ) -> Event | None:
+        """Replace the snapshot; returns the event that vouches for it.
+
+        None, and nothing written, if others have written since `seq`, or if the ledger is of an
+        older format. Failing to is no loss either: the log has everything.
+        """
         if not self._current:
             self._check_format()
             if not self._current:  # an older paretoid may still read this ledger
-                return
+                return None
         digest = hashlib.sha256(state).hexdigest()
         with self.transaction():
+            if self.head() != (seq, head):
+                return None
             self._execute("DELETE FROM snapshots")
             self._execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (seq, head, digest, state))
+            return self.append("kept", {"digest": digest}, time=time, author=author)
 
     # -- the connection ----------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ about a second more. Without a snapshot, and in `verify`, every event is replaye
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,7 +96,6 @@ class Session:
         explorer._prepare(Ledger(path), author, clock)
         try:
             explorer._load()
-            explorer._keep_snapshot()
         except BaseException:
             explorer.close()
             raise
@@ -167,7 +167,7 @@ class Session:
         """
         check_head(head)
         self._ledger.check_storage()
-        kept = self._snapshot()
+        kept = self._checked_snapshot()
         state = self._fresh()  # what others write from now on is for the next time
         replay, found = TrialState(self.design), head is None
         for event in self._ledger.events():
@@ -177,15 +177,12 @@ class Session:
                 self._check_decision(replay, event)
             replay.apply(event)
             found = found or event.hash == head
-            if (
-                kept is not None
-                and kept[0] == event.seq
-                and replay.to_bytes() != kept[2].to_bytes()
-            ):
-                raise LedgerError(
-                    f"the snapshot at event {event.seq} is not what the log leads to: it was "
-                    f"changed. The log itself is sound up to there."
-                )
+            if kept is not None and kept[0] == event.seq:
+                if kept[1] != event.hash or replay.to_bytes() != kept[2].to_bytes():
+                    raise _forged(event.seq)
+                kept = None
+        if kept is not None:
+            raise _forged(kept[0])
         if not found:
             raise LedgerError(
                 f"no event has the hash {head}: the log was cut before it or rewritten, or the "
@@ -203,8 +200,11 @@ class Session:
         expected = [body for kind, body in self._decisions(state) if kind == event.kind]
         written = event.body
         if event.kind == "stopped":  # earlier ledgers have other labels of the same goals
-            label = str(state.design.goals[state.goal_position(written["goal"])])
-            written = {**written, "goal": label}
+            try:
+                goal = state.design.goals[state.goal_position(written["goal"])]
+                written = {**written, "goal": str(goal)}
+            except (KeyError, TypeError, ValueError):
+                expected = []  # it names no goal of this trial
         if written not in expected:
             raise LedgerError(
                 f"event {event.seq} ({event.kind}) is not what the outcomes before it give. The "
@@ -367,21 +367,50 @@ class Session:
         first = next(self._ledger.events(), None)
         if first is None or first.kind != "created":
             raise LedgerError("the log does not begin with the creation of a trial.")
-        return Design.from_dict(first.body["design"], stored=True)
+        try:
+            return Design.from_dict(first.body["design"], stored=True)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise LedgerError(
+                f"event 1 (created) holds no design that can be read: {error!r}. The log was "
+                f"changed, or written by other software."
+            ) from error
 
     def _snapshot(self) -> tuple[int, str, TrialState] | None:
-        """(seq, hash, state) of the last snapshot; None if there is none of this version."""
+        """(seq, hash, state) of the last snapshot; None if the log does not vouch for it."""
         kept = self._ledger.snapshot()
         state = None if kept is None else TrialState.from_bytes(kept[2])
         return None if kept is None or state is None else (kept[0], kept[1], state)
+
+    def _checked_snapshot(self) -> tuple[int, str, TrialState] | None:
+        """The snapshot as stored, vouched for or not; None if none, or another version's."""
+        row = self._ledger.stored_snapshot()
+        if row is None:
+            return None
+        seq, head, digest, blob = row
+        if hashlib.sha256(blob).hexdigest() != digest:
+            raise _forged(seq)
+        state = TrialState.from_bytes(blob)
+        return None if state is None else (seq, head, state)
 
     def _keep_snapshot(self) -> None:
         state = self._state
         if state is None or state.seq - self._snapshot_at < max(_SNAPSHOT, state.seq // 16):
             return
-        with contextlib.suppress(LedgerError):  # a full disk: the log is complete without it
-            self._ledger.keep_snapshot(state.seq, state.hash, state.to_bytes())
         self._snapshot_at = state.seq
+        time = self._clock().isoformat()
+        with contextlib.suppress(LedgerError):  # a full disk: the log is complete without it
+            event = self._ledger.keep_snapshot(
+                state.seq, state.hash, state.to_bytes(), time=time, author=self.author
+            )
+            if event is not None:
+                state.apply(event)
+
+
+def _forged(seq: int) -> LedgerError:
+    return LedgerError(
+        f"the snapshot at event {seq} is not what the log leads to: it was changed. It is not "
+        f"used, and the log itself is sound up to there."
+    )
 
 
 def lens_of(design: Design) -> Lens:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.explorer.design import Design
-from paretoid.explorer.events import Event, LedgerError
+from paretoid.explorer.events import KINDS, Event, LedgerError
 from paretoid.goals import Goal
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.member import arguments
@@ -120,6 +120,8 @@ class TrialState:
     def apply(self, event: Event) -> None:
         """Move on by one event; one that makes no sense after the others is refused."""
         try:
+            if event.kind not in KINDS:
+                raise ValueError(f"there is no kind {event.kind!r}")
             getattr(self, f"_{event.kind}")(event, event.body)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise LedgerError(
@@ -225,6 +227,10 @@ class TrialState:
         for name in body["answer"]:
             self._arm[name]
         self.answers[goal] = GivenAnswer(tuple(body["answer"]), int(body["samples"]), event.seq)
+
+    def _kept(self, event: Event, body: dict[str, Any]) -> None:
+        if not isinstance(body["digest"], str):
+            raise ValueError("a snapshot goes by its digest")
 
     def goal_position(self, label: str) -> int:
         """The position of the goal that a ledger calls `label`."""
@@ -372,10 +378,14 @@ class TrialState:
         line, _, columns = blob.partition(b"\n")
         try:
             rest = json.loads(line)
-        except ValueError:
+            if rest["format"] != _FORMAT:
+                return None
+            return cls._restored(rest, columns)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             return None
-        if not isinstance(rest, dict) or rest.get("format") != _FORMAT:
-            return None
+
+    @classmethod
+    def _restored(cls, rest: dict[str, Any], columns: bytes) -> TrialState:
         state = cls(Design.from_dict(rest["design"], stored=True))
         size = len(columns) // (1 + state.design.D)
         state.arms.frombytes(columns[:size])
