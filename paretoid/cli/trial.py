@@ -6,13 +6,17 @@ Every command prints the head hash last; keep one elsewhere for `verify --head`.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from paretoid.cli.options import names_and_files
-from paretoid.cli.terminal import note, say, say_json, width
+from paretoid.cli.terminal import Interrupted, NotShown, check_stdout, note, say, say_json, width
+from paretoid.text import as_json as as_text
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -83,14 +87,14 @@ def new(
         if blind is not None:  # the key of a trial that never was
             blind.unlink(missing_ok=True)
         raise
-    with created as explorer:
+    with created as explorer, _recorded(f"the trial is created in {ledger}") as show:
         result = {"design": checked.to_dict(), "head": explorer.head}
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
         lines.append(f"{checked.rule}; {checked.radius}: {checked.radius.guarantee}")
         if blind is not None:
             lines.append(f"arms are masked; the key is in {blind}")
-        _show(result, lines, json)
+        show(result, lines, json)
 
 
 @app.command("next")
@@ -101,29 +105,68 @@ def next_(
     arm: Annotated[str | None, typer.Option(help="... with this arm ...")] = None,
     reason: Annotated[str | None, typer.Option(help="... for this reason.")] = None,
     author: Author = None,
+    request: Annotated[
+        str | None,
+        typer.Option(help="A word for this call; repeated with it, nobody is placed twice."),
+    ] = None,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Place the next subjects, or override a placement by hand.
 
-    Example: paretoid trial next trial.db -n 5
+    Examples: paretoid trial next trial.db -n 5
+              paretoid trial next trial.db --request "visit 17"
     """
     from paretoid.explorer import Explorer
 
+    check_stdout()
     with Explorer.open(ledger, author=author) as explorer:
         if instead_of is None:
             if arm is not None or reason is not None:
                 raise ValueError("--arm and --reason override a placement; say --instead-of ID.")
-            made = explorer.ask(n)
+            made = explorer.ask(n, request=request)
         else:
-            if arm is None or reason is None or n != 1:
-                raise ValueError("--instead-of ID needs --arm and --reason, and no -n.")
+            if arm is None or reason is None or n != 1 or request is not None:
+                raise ValueError(
+                    "--instead-of ID needs --arm and --reason, and neither -n nor --request."
+                )
             _confirm(
                 f"Override allocation {instead_of} with {arm}? It stays in the log.", yes, json
             )
             made = [explorer.override(instead_of, arm, reason=reason)]
-        result = {"allocations": [{"id": a.id, "arm": a.arm} for a in made], "head": explorer.head}
-        _show(result, [f"{a.id}\t{a.arm}" for a in made], json)
+        placed = [{"id": a.id, "arm": a.arm} for a in made]
+        lines = [f"{a.id}\t{a.arm}" for a in made]
+        some = ", ".join(f"{a.id} ({a.arm})" for a in made[:20]) + ", ..." * (len(made) > 20)
+        with _recorded(
+            f"allocations are made: {some}; take back those that nobody received with `paretoid "
+            f"trial withdraw`, or repeat a command that had --request"
+        ) as show:
+            show({"allocations": placed, "head": explorer.head}, lines, json)
+
+
+@app.command()
+def withdraw(
+    ledger: LedgerFile,
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="The allocations' ids.")],
+    reason: Annotated[str, typer.Option(help="Why; it goes into the log.")] = "",
+    author: Author = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Take back allocations that nobody received, so that later outcomes do not wait for them.
+
+    Example: paretoid trial withdraw trial.db 17 18 --reason "never printed"
+    """
+    from paretoid.explorer import Explorer
+
+    with Explorer.open(ledger, author=author) as explorer:
+        if not reason.strip():
+            raise ValueError("a withdrawal needs --reason: it goes into the log.")
+        shown = ", ".join(ids)
+        _confirm(f"Withdraw {shown}? It cannot be undone, and stays in the log.", yes, json)
+        explorer.withdraw(*ids, reason=reason)
+        with _recorded(f"{shown} withdrawn") as show:
+            show({"withdrawn": ids, "head": explorer.head}, [f"withdrawn {shown}"], json)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # outcomes may be negative
@@ -169,9 +212,11 @@ def record(
             else:
                 explorer.tell(unplanned, told, id=id, unplanned=True)
             count = 1
-        given = {g: a for g, a in explorer.answers.items() if a is not None and before[g] is None}
-        lines = [f"recorded {count}"] + [f"{g}: {', '.join(a)}" for g, a in given.items()]
-        _show({"recorded": count, "answered": given, "head": explorer.head}, lines, json)
+        with _recorded(f"recorded {count}") as show:
+            answers = explorer.answers
+            given = {g: a for g, a in answers.items() if a is not None and before[g] is None}
+            lines = [f"recorded {count}"] + [f"{g}: {', '.join(a)}" for g, a in given.items()]
+            show({"recorded": count, "answered": given, "head": explorer.head}, lines, json)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -197,7 +242,8 @@ def correct(
             raise ValueError("a correction needs --reason: it goes into the log.")
         _confirm(f"Correct {id} to {' '.join(outcome)}? Both stay in the log.", yes, json)
         explorer.correct(id, _as_told(outcome), reason=reason)
-        _show({"corrected": id, "head": explorer.head}, [f"corrected {id}"], json)
+        with _recorded(f"corrected {id}") as show:
+            show({"corrected": id, "head": explorer.head}, [f"corrected {id}"], json)
 
 
 @app.command()
@@ -263,8 +309,9 @@ def export(
 
     with Explorer.open(ledger) as explorer:
         rows = write(explorer, file, events=events)
-        result = {"file": str(file), "rows": rows, "head": explorer.head}
-        _show(result, [f"{rows} rows in {file}"], json)
+        with _recorded(f"{rows} rows written to {file}") as show:
+            result = {"file": str(file), "rows": rows, "head": explorer.head}
+            show(result, [f"{rows} rows in {file}"], json)
 
 
 def _as_told(words: list[str]) -> Any:
@@ -295,12 +342,25 @@ def _confirm(question: str, yes: bool, json: bool) -> None:
         raise typer.Abort
 
 
-def _show(result: dict[str, Any], lines: list[str], as_json: bool) -> None:
+@contextmanager
+def _recorded(what: str) -> Iterator[Callable[[dict[str, Any], list[str], bool], None]]:
+    """What shows the result of something done: failing to show it is not failing to do it."""
+    say_so = f"{what}. That is done and must not be repeated"
+    try:
+        yield partial(_show, vital=True)
+    except KeyboardInterrupt:
+        raise Interrupted(f"{say_so}.") from None
+    except Exception as error:
+        raise NotShown(f"{say_so}; only showing it failed: {error}") from error
+
+
+def _show(result: dict[str, Any], lines: list[str], as_json: bool, *, vital: bool = False) -> None:
     if as_json:
-        say_json(result)
+        words = as_text(result)
     else:
         text = "\n".join(lines).split("\n")
-        say("\n".join([*map(_folded, text), f"head {result['head']}"]))
+        words = "\n".join([*map(_folded, text), f"head {result['head']}"])
+    say(words, vital=vital)
 
 
 def _folded(line: str) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 #: `settled` the arms that UniformElimination has accepted or dropped, `kept` the digest of a
 #: snapshot of the state at the event before
 KINDS = (
-    "created", "asked", "told", "corrected", "overridden", "scaled", "settled", "stopped", "kept",
+    "created", "asked", "told", "corrected", "overridden", "withdrawn", "scaled", "settled",
+    "stopped", "kept",
 )  # fmt: skip
 
 #: the hash before the first event

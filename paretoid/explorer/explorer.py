@@ -115,22 +115,35 @@ class Explorer(Session):
     # -- asking ------------------------------------------------------------------------------
 
     @overload
-    def ask(self) -> Allocation: ...
+    def ask(self, *, request: str | None = None) -> Allocation: ...
 
     @overload
-    def ask(self, n: int) -> list[Allocation]: ...
+    def ask(self, n: int, *, request: str | None = None) -> list[Allocation]: ...
 
-    def ask(self, n: int | None = None) -> Allocation | list[Allocation]:
+    def ask(
+        self, n: int | None = None, *, request: str | None = None
+    ) -> Allocation | list[Allocation]:
         """Allocate the next subject to an arm, or the next n (a list).
 
         Until every interval is finite the arm with fewest outcomes is next; then the rule, with
         everything awaited counted as if observed (`paretoid.explorer.choice`). Rules in rounds
         go round from the first. Refused once every goal has its answer.
+
+        `request` is a word of your own for this call, a new one for each, such as the number of
+        the visit. Repeated with the same word, as after a lost connection, the call places nobody
+        and returns the allocations made then, with any overrides since.
+
+        >>> explorer = Explorer(["A", "B"], ["response"])
+        >>> explorer.ask(2, request="visit 7") == explorer.ask(2, request="visit 7")
+        True
         """
         size = check_count(1 if n is None else n, name="n", why="it is how many subjects to place.")
         with self._writing():
             state = self._current()
             design = state.design
+            if request is not None and _as_request(request) in state.requests:
+                again = _repeated(state, request, size)
+                return again[0] if n is None else again
             if len(state.answers) == len(design.goals):
                 raise ValueError(
                     "every goal has its answer, so no further subject needs to be placed. To go "
@@ -146,6 +159,8 @@ class Explorer(Session):
             body = {"first": first, "arms": names, "rest": rest, "ended": batch.ended}
             if batch.memory:
                 body["memory"] = _plain_memory(design.rule, batch.memory)
+            if request is not None:
+                body["request"] = request
             self._record("asked", body)
         made = [Allocation(first + at, name) for at, name in enumerate(names)]
         return made[0] if n is None else made
@@ -167,15 +182,43 @@ class Explorer(Session):
             done = [d for d in range(state.design.D) if not math.isnan(state.values[d][position])]
             if done:
                 raise ValueError(
-                    f"allocation {id!r} has outcomes already or was overridden before, so its arm "
-                    f"stands. If the wrong arm was recorded, correct its outcomes to 'missing' "
-                    f"and tell them with unplanned=True."
+                    f"allocation {id!r} has outcomes already, or was overridden or withdrawn "
+                    f"before, so its arm stands. If the wrong arm was recorded, correct its "
+                    f"outcomes to 'missing' and tell them with unplanned=True."
                 )
             name = state.design.arms[index]
             new = len(state.arms) + 1
             self._record("overridden", {"id": id, "arm": name, "new": new, "reason": reason})
             self._look()
         return Allocation(new, name)
+
+    def withdraw(self, *allocations: Allocation | int | str, reason: str) -> None:
+        """Take back allocations that nobody received, all or none; recorded, with the reason.
+
+        For those of an `ask` whose result was lost: without it later outcomes would wait for
+        theirs. Only before any outcome is known, and only if no subject was given the arm; a
+        subject who has left is told as "missing". Their ids are not given again.
+
+        >>> explorer = Explorer(["A", "B"], ["response"])
+        >>> lost, kept = explorer.ask(2)
+        >>> explorer.withdraw(lost, reason="the printer jammed, nobody came")
+        >>> [waiting.id for waiting in explorer.status().waiting]
+        [2]
+        """
+        reason = _sentence(reason, "a withdrawal")
+        if not allocations:
+            raise ValueError("withdraw needs at least one allocation, by itself or by its id.")
+        with self._writing():
+            state = self._current()
+            for allocation in allocations:
+                id, position = self._subject(allocation)
+                if any(not math.isnan(column[position]) for column in state.values):
+                    raise ValueError(
+                        f"allocation {id!r} has outcomes already, or was overridden or withdrawn "
+                        f"before, so it stands, and nothing was withdrawn."
+                    )
+                self._record("withdrawn", {"id": id, "reason": reason})
+            self._look()
 
     # -- telling -----------------------------------------------------------------------------
 
@@ -359,6 +402,36 @@ def _sentence(reason: Any, what: str) -> str:
     if not isinstance(reason, str) or not reason.strip():
         raise ValueError(f"reason={reason!r} must be a sentence: {what} is recorded with its why.")
     return reason.strip()
+
+
+def _as_request(request: Any) -> str:
+    if not isinstance(request, str) or not request.strip() or len(request) > 200:
+        raise ValueError(
+            f"request={request!r:.50} must be a word of at most 200 characters: the same one, and "
+            f"only that, returns the same allocations. For instance request='visit 17'."
+        )
+    return request
+
+
+def _repeated(state: TrialState, request: str, size: int) -> list[Allocation]:
+    """The allocations that a request was answered with, as they stand now."""
+    first, made = state.requests[request]
+    if made != size:
+        raise ValueError(
+            f"request={request!r} placed {made} before, and now asks for {size}. Repeat it as it "
+            f"was, or give a new request its own word."
+        )
+    allocations = []
+    for position in range(first - 1, first - 1 + made):
+        while position in state.replaced:
+            position = state.replaced[position]
+        if position in state.withdrawn:
+            raise ValueError(
+                f"request={request!r} placed allocation {state.id_of(position)}, which was "
+                f"withdrawn since. Give a new request its own word."
+            )
+        allocations.append(Allocation(position + 1, state.design.arms[state.arms[position]]))
+    return allocations
 
 
 def _plain_memory(rule: Rule, memory: dict[str, Any]) -> dict[str, Any]:

@@ -53,12 +53,15 @@ def read_outcomes(path: str | os.PathLike[str], objectives: tuple[str, ...]) -> 
 def allocations(explorer: Explorer) -> list[dict[str, Any]]:
     """One row per allocation, in order: id, arm, how it came about, outcomes."""
     state = explorer.replay()
+    withdrawn = set(state.withdrawn)
     instead = {new: old for old, new in state.replaced.items()}
     rows = []
     for position, arm in enumerate(state.arms):
         kind = "unplanned" if position in state.unplanned else "asked"
         if position in state.replaced:
             kind = "overridden"
+        elif position in withdrawn:
+            kind = "withdrawn"
         elif position in instead:
             kind = f"instead of {state.id_of(instead[position])}"
         row: dict[str, Any] = {

@@ -24,8 +24,8 @@ from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events
 APPLICATION = 0x70746964
 
 #: raised when an older paretoid could no longer read what is written. 2: rounds of several arms,
-#: settled arms. 3: snapshots named in the log. Ledgers of formats 1 and 2 are read, and become
-#: ones of format 3 when they are written to.
+#: settled arms. 3: snapshots named in the log, requests, withdrawn allocations. Ledgers of formats
+#: 1 and 2 are read, and become ones of format 3 when they are written to.
 FORMAT = 3
 
 _SCHEMA = (
