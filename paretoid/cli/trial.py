@@ -294,6 +294,56 @@ def verify(
 
 
 @app.command()
+def backup(
+    ledger: LedgerFile,
+    copy: Annotated[Path, typer.Argument(help="A new file.")],
+    json: Json = False,
+) -> None:
+    """Copy a ledger, whole and verified, while the trial goes on. Do not use cp.
+
+    A ledger that is open is several files (TRIAL.DB-wal has what was recorded last), and cp of one
+    of them is no copy. Exit code 1: the copy was not sound and was not kept.
+
+    Example: paretoid trial backup trial.db monday.db
+    """
+    _copied(ledger, copy, None, "backup", json)
+
+
+@app.command()
+def restore(
+    copy: Annotated[Path, typer.Argument(help="What `trial backup` wrote.")],
+    ledger: Annotated[Path, typer.Argument(metavar="TRIAL.DB", help="A new file.")],
+    head: Annotated[str | None, typer.Option(help="A head hash kept elsewhere.")] = None,
+    json: Json = False,
+) -> None:
+    """Make a ledger of a backup, verified; an existing file is never overwritten.
+
+    What was recorded after the backup is not in it. Exit code 1: it was not sound; nothing is made.
+
+    Example: paretoid trial restore monday.db trial.db --head HASH
+    """
+    _copied(copy, ledger, head, "ledger", json)
+
+
+def _copied(source: Path, target: Path, head: str | None, what: str, json: bool) -> None:
+    from paretoid.explorer import LedgerError
+    from paretoid.explorer.backup import copy_ledger
+    from paretoid.explorer.ledger import Ledger
+
+    Ledger(source).close()  # what is no ledger at all is bad input
+    if target.exists():
+        raise ValueError(f"{target} exists already, and a ledger is never overwritten.")
+    try:
+        events, last = copy_ledger(source, target, head=head)
+    except LedgerError as problem:
+        note(f"no {what} was made. {problem}")
+        raise typer.Exit(1) from None
+    with _recorded(f"{target} is written and verified") as show:
+        result = {"file": str(target), "events": events, "head": last}
+        show(result, [f"{events} events in {target}, all sound"], json)
+
+
+@app.command()
 def export(
     ledger: LedgerFile,
     file: Annotated[Path, typer.Argument(help="A new file, .csv or .nc (netCDF).")],

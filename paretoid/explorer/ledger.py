@@ -1,7 +1,9 @@
 """The log of a trial in an SQLite file: append-only, hash-chained, safe against crashes.
 
-What is acknowledged is on the disk: WAL, `synchronous=FULL`, one `BEGIN IMMEDIATE` transaction
-for each command, so that several processes take turns and a killed one leaves nothing behind.
+What is acknowledged is on the disk, in the file that has the ledger's name: WAL,
+`synchronous=FULL`, one `BEGIN IMMEDIATE` transaction for each command, so that several processes
+take turns and a killed one leaves nothing behind, and a look at the files before and after each
+commit. Where nothing can be written a ledger is read as it is.
 No WAL on network disks: keep the file on a local one.
 
 A chain cannot see a cut tail or a log rewritten from the start. Keep the head hash elsewhere, on
@@ -19,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events, as_row, check_head
+from paretoid.explorer.place import Place, beside
+from paretoid.explorer.place import create as make
 
 #: "ptid" in the file's header: this SQLite file is a ledger of ours
 APPLICATION = 0x70746964
@@ -64,38 +68,53 @@ class Ledger:
         self.path = Path(path)
         self._connection: Any = None
         if create:
-            self._new_file()
+            make(self.path)
         elif self.path.is_dir():
             raise LedgerError(f"{self.path} is a directory; name the ledger, a file in it.")
         elif not self.path.is_file():
             raise LedgerError(f"there is no ledger at {self.path}. Create the trial first.")
-        with self._sentences():
-            self._connection = sqlite3.connect(
-                self.path.resolve().as_uri() + "?mode=rw",
-                uri=True,
-                timeout=timeout,
-                isolation_level=None,
-            )
+        self._place = Place(self.path)
         try:
             with self._sentences():
-                if create:
-                    self._build()
-                self._check_format()
+                self._connect("mode=rw", timeout)
+                try:
+                    if create:
+                        self._build()
+                    self._check_format()
+                except sqlite3.OperationalError as error:
+                    if create or not _may_only_read(error):
+                        raise
+                    self._reconnect(timeout)
                 self._execute("PRAGMA synchronous=FULL")
+            self._place.settle()
         except BaseException:
             self.close()
             raise
 
-    def _new_file(self) -> None:
+    def _connect(self, how: str, timeout: float) -> None:
+        import sqlite3
+
+        self.close()
+        uri = f"{self.path.resolve().as_uri()}?{how}"
+        self._connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
+
+    def _reconnect(self, timeout: float) -> None:
+        """Open for reading, where neither the ledger nor a file beside it can be written."""
+        import sqlite3
+
         try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        except FileExistsError:
-            raise LedgerError(
-                f"{self.path} exists already, and a ledger is never overwritten. Choose another "
-                f"name, or open it."
-            ) from None
-        except OSError as error:
-            raise LedgerError(f"{self.path} cannot be created: {error.strerror}.") from None
+            self._connect("mode=ro", timeout)
+            self._check_format()
+        except sqlite3.OperationalError:
+            log = beside(self.path.resolve(), "-wal")
+            if log.exists() and log.stat().st_size:
+                raise LedgerError(
+                    f"{self.path} was not closed, and {log.name} holds what was recorded last; it "
+                    f"cannot be read where nothing can be written. Copy both files, under these "
+                    f"names, to a disk that can be written, and open them there."
+                ) from None
+            self._connect("immutable=1", timeout)  # it cannot change: there is nobody to lock out
+            self._check_format()
 
     def _build(self) -> None:
         (mode,) = self._execute("PRAGMA journal_mode=WAL").fetchone()
@@ -199,11 +218,13 @@ class Ledger:
             self._execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._place.check("nothing was recorded")
                 self._execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:  # SQLite ends some failures by itself
                     self._execute("ROLLBACK")
                 raise
+        self._place.check("what was just recorded is in the file that was there before")
 
     def append(self, kind: str, body: dict[str, Any], *, time: str, author: str) -> Event:
         """Add an event at the end; within a `transaction`."""
@@ -220,6 +241,24 @@ class Ledger:
         """Take over the log of another ledger, hashes included, into an empty one."""
         with self.transaction():
             self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def copy_to(self, path: str | os.PathLike[str]) -> None:
+        """Copy everything into a new file, by SQLite's online backup, while others may write."""
+        import sqlite3
+
+        target = Path(path)
+        make(target)
+        try:
+            with self._sentences():
+                copy = sqlite3.connect(target)
+                try:
+                    copy.execute("PRAGMA synchronous=FULL")
+                    self._connection.backup(copy)
+                finally:
+                    copy.close()
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
 
     # -- snapshots: a state to start from, never the authority -------------------------------
 
@@ -289,7 +328,7 @@ class Ledger:
                 why = "the disk is full or failing; nothing of this command was recorded"
             elif "locked" in text or "busy" in text:
                 why = "another process has kept it busy; nothing was recorded. Try again"
-            elif "readonly" in text or "unable to open" in text:
+            elif _may_only_read(error):
                 why = "it cannot be written here; nothing was recorded. Check its permissions"
             else:
                 why = "the file is no ledger, or is damaged or cut short. Go back to a copy"
@@ -306,3 +345,8 @@ class Ledger:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _may_only_read(error: Exception) -> bool:
+    """Does SQLite mean that it cannot write, or make the files beside its own?"""
+    return "readonly" in str(error) or "unable to open" in str(error)
