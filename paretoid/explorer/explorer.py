@@ -15,7 +15,7 @@ import numpy as np
 from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.outcomes import as_outcome, subject
-from paretoid.explorer.session import Session
+from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
@@ -81,6 +81,9 @@ class Explorer(Session):
     leaves is replaced in the round. Arms that `UniformElimination` has dropped or accepted stay so,
     until an outcome is corrected: then all are judged anew (`paretoid.explorer.policy`).
 
+    *Threads* may share one Explorer: its methods wait for each other. Processes may not: each opens
+    the ledger by itself, also after a fork.
+
     >>> explorer = Explorer(["A", "B"], ["response"], delta=0.1, scale=1.0)
     >>> while explorer.answer is None:
     ...     a = explorer.ask()
@@ -138,12 +141,16 @@ class Explorer(Session):
         True
         """
         size = check_count(1 if n is None else n, name="n", why="it is how many subjects to place.")
+        made = self._ask(size, request)
+        return made[0] if n is None else made
+
+    @alone
+    def _ask(self, size: int, request: str | None) -> list[Allocation]:
         with self._writing():
             state = self._current()
             design = state.design
             if request is not None and _as_request(request) in state.requests:
-                again = _repeated(state, request, size)
-                return again[0] if n is None else again
+                return _repeated(state, request, size)
             if len(state.answers) == len(design.goals):
                 raise ValueError(
                     "every goal has its answer, so no further subject needs to be placed. To go "
@@ -162,9 +169,9 @@ class Explorer(Session):
             if request is not None:
                 body["request"] = request
             self._record("asked", body)
-        made = [Allocation(first + at, name) for at, name in enumerate(names)]
-        return made[0] if n is None else made
+        return [Allocation(first + at, name) for at, name in enumerate(names)]
 
+    @alone
     def override(
         self, allocation: Allocation | int | str, arm: str | int, *, reason: str
     ) -> Allocation:
@@ -192,6 +199,7 @@ class Explorer(Session):
             self._look()
         return Allocation(new, name)
 
+    @alone
     def withdraw(self, *allocations: Allocation | int | str, reason: str) -> None:
         """Take back allocations that nobody received, all or none; recorded, with the reason.
 
@@ -222,6 +230,7 @@ class Explorer(Session):
 
     # -- telling -----------------------------------------------------------------------------
 
+    @alone
     def tell(
         self,
         allocation: Allocation | str | int,
@@ -251,6 +260,7 @@ class Explorer(Session):
             self._record("told", body)
             self._look()
 
+    @alone
     def tell_many(self, records: Iterable[tuple[Allocation | int | str, Any]]) -> int:
         """Record many outcomes, all or none; every bad one is listed. Returns how many."""
         rows = list(records)
@@ -305,6 +315,7 @@ class Explorer(Session):
         told = as_outcome(state, None, name, outcome)
         return {"id": id, "arm": name, "unplanned": True, "outcome": told}
 
+    @alone
     def correct(self, allocation: Allocation | int | str, outcome: Any, *, reason: str) -> None:
         """Replace outcomes told before, by a new event with a reason; the old ones stay in the log.
 
@@ -322,6 +333,7 @@ class Explorer(Session):
     # -- reading -----------------------------------------------------------------------------
 
     @property
+    @alone
     def answers(self) -> dict[str, tuple[str, ...] | None]:
         """Goal to arms; None until its stopping rule held. Once given, an answer stays."""
         state = self._fresh()
@@ -337,12 +349,14 @@ class Explorer(Session):
         return next(iter(answers.values()))
 
     @property
+    @alone
     def stopping_times(self) -> dict[str, int | None]:
         """Goal to the number of samples its answer rests on, None without answer."""
         state = self._fresh()
         samples = {g: answer.samples for g, answer in state.answers.items()}
         return {str(goal): samples.get(g) for g, goal in enumerate(state.design.goals)}
 
+    @alone
     def status(self) -> Status:
         """How the trial stands: what is certain, what waits, how many samples more to expect."""
         state = self._fresh()
@@ -375,6 +389,7 @@ class Explorer(Session):
             head=state.hash,
         )
 
+    @alone
     def __repr__(self) -> str:
         state = self._fresh()
         return (

@@ -32,6 +32,9 @@ APPLICATION = 0x70746964
 #: 1 and 2 are read, and become ones of format 3 when they are written to.
 FORMAT = 3
 
+#: connections that a fork brought along; only the process that opened them may close them
+_INHERITED: list[Any] = []
+
 _SCHEMA = (
     """CREATE TABLE events (
         seq INTEGER PRIMARY KEY, time TEXT NOT NULL, author TEXT NOT NULL,
@@ -50,6 +53,8 @@ _SCHEMA = (
 
 class Ledger:
     """An event log in a file. Close it, or use it in a `with` statement.
+
+    Threads that share it must take turns, as the methods of `Explorer` do.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +101,10 @@ class Ledger:
 
         self.close()
         uri = f"{self.path.resolve().as_uri()}?{how}"
-        self._connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
+        self._process = os.getpid()
+        self._connection = sqlite3.connect(
+            uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
+        )
 
     def _reconnect(self, timeout: float) -> None:
         """Open for reading, where neither the ledger nor a file beside it can be written."""
@@ -313,6 +321,11 @@ class Ledger:
     def _execute(self, statement: str, parameters: tuple[Any, ...] = ()) -> Any:
         if self._connection is None:
             raise LedgerError(f"the ledger {self.path} is closed. Open it again.")
+        if self._process != os.getpid():
+            raise LedgerError(
+                f"the ledger {self.path} was opened by process {self._process}, and SQLite cannot "
+                f"share it across a fork; nothing was recorded. Open it again in this process."
+            )
         return self._connection.execute(statement, parameters)
 
     @contextmanager
@@ -337,7 +350,10 @@ class Ledger:
     def close(self) -> None:
         """Close the file; twice is no harm."""
         if self._connection is not None:
-            self._connection.close()
+            if self._process == os.getpid():
+                self._connection.close()
+            else:  # closing it here would take the locks of the process that opened it
+                _INHERITED.append(self._connection)
             self._connection = None
 
     def __enter__(self) -> Ledger:

@@ -13,7 +13,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Self
+from functools import wraps
+from itertools import islice
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -25,8 +28,23 @@ from paretoid.rules import BestArmRule
 from paretoid.theory.checks import FloatArray
 from paretoid.view import Lens, View
 
+S = TypeVar("S", bound="Session")
+P = ParamSpec("P")
+R = TypeVar("R")
+
 #: a snapshot is kept once this many events, and a sixteenth of the log, came after the last
 _SNAPSHOT = 5_000
+
+
+def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """A method of a session that threads enter one after another."""
+
+    @wraps(method)
+    def entered(self: S, /, *args: P.args, **options: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *args, **options)
+
+    return entered
 
 
 class Session:
@@ -115,6 +133,7 @@ class Session:
 
     def _prepare(self, ledger: Any, author: str | None, clock: Any) -> None:
         self._ledger = ledger
+        self._lock = RLock()
         self.author = _user() if author is None else str(author)
         self._clock = clock or (lambda: datetime.now(UTC))
         self._snapshot_at = 0
@@ -127,6 +146,7 @@ class Session:
         return self._design
 
     @property
+    @alone
     def head(self) -> str:
         """Hash of the last event. Keep it elsewhere, for `verify(head=...)`."""
         return self._fresh().hash
@@ -135,9 +155,15 @@ class Session:
 
     def rows(self) -> Iterator[Row]:
         """The log as stored: number, time, author, kind, body as JSON, hash."""
-        rows: Iterator[Row] = self._ledger.rows()
-        return rows
+        rows = self._ledger.rows()
+        while some := self._some(rows):
+            yield from some
 
+    @alone
+    def _some(self, rows: Iterator[Row]) -> list[Row]:
+        return list(islice(rows, 1000))
+
+    @alone
     def replay(self) -> TrialState:
         """The state that the whole log leads to, from the first event, without a snapshot."""
         state = TrialState(self.design)
@@ -146,6 +172,7 @@ class Session:
         state.settle()
         return state
 
+    @alone
     def save(self, path: str | os.PathLike[str]) -> None:
         """Copy the log, hashes and all, into a new ledger; from now on events go there."""
         target = new_ledger(path)
@@ -158,6 +185,7 @@ class Session:
         self._ledger = target
         self._snapshot_at = 0
 
+    @alone
     def verify(self, head: str | None = None) -> str:
         """Check everything the ledger says; with `head`, that this event is still in it.
 
@@ -211,6 +239,7 @@ class Session:
                 f"log was changed, or written by other software."
             )
 
+    @alone
     def close(self) -> None:
         """Close the ledger; everything told is already in it."""
         self._ledger.close()
