@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.arithmetic import check_digits, reference_of
 from paretoid.engine.build import opening_of
 from paretoid.goals.base import as_answer
 from paretoid.rules import BestArmRule
@@ -57,12 +58,14 @@ class History:
 class Tally:
     """Counts, sums and squared deviations of the arms as outcomes come in."""
 
-    def __init__(self, K: int, D: int) -> None:
+    def __init__(self, K: int, D: int, reference: Any = 0.0) -> None:
         self.counts = np.zeros(K)
         self.sums, self.ss = np.zeros((2, K, D))
+        self.reference = reference
 
     def add(self, arm: int, outcome: FloatArray) -> None:
-        """One outcome of `arm`."""
+        """One outcome of `arm`, summed from the reference."""
+        outcome = outcome - self.reference
         before = self.sums[arm] / max(self.counts[arm], 1)
         self.counts[arm] += 1
         self.sums[arm] += outcome
@@ -73,7 +76,8 @@ class Tally:
     def samples(self) -> Samples:
         """What the intervals rest on now."""
         counts = np.repeat(self.counts[:, None], self.sums.shape[1], axis=1)
-        return Samples(counts, self.sums / np.maximum(counts, 1), self.ss.copy())
+        means = self.sums / np.maximum(counts, 1)
+        return Samples(counts, means, self.ss.copy(), self.reference)
 
 
 class ConstantOutcomesError(ValueError):
@@ -96,7 +100,8 @@ def run(
     bandit, rule, goals = setting.bandit, setting.rule, setting.goals
     lens = lens_of(setting) if lens is None else lens
     K, limit = bandit.K, setting.max_samples
-    tally, history = Tally(K, bandit.D), History(stops=[None] * len(goals))
+    reference = reference_of(bandit.oriented, bandit.scale)
+    tally, history = Tally(K, bandit.D, reference), History(stops=[None] * len(goals))
     queue = opening_of(lens.first).tolist()
     standing, unit = Standing.begin(K), None
     memory: dict[str, Any] = {}
@@ -115,6 +120,7 @@ def run(
             unit = lens.pooled(samples)
             if np.isnan(unit).any():
                 raise ConstantOutcomesError(constant_outcomes(bandit))
+        check_digits(bandit, lens.unknown, samples.counts, samples.means, samples.ss)
         view = lens.view(samples, len(history.arms), unit, standing, memory)
         for position, goal in enumerate(goals):
             if history.stops[position] is None:

@@ -29,13 +29,15 @@ class Samples:
     """What intervals rest on; all (K, D), because endpoints may arrive at different times.
 
     counts   outcomes of each arm and objective
-    means    their means, oriented, in the objectives' own units; 0 without outcomes
+    means    their means from the reference, oriented, in the objectives' own units; 0 without any
     ss       their squared deviations from the arm's own mean
+    reference  (D,) what was subtracted from outcomes before they were summed; 0: nothing
     """
 
     counts: FloatArray
     means: FloatArray
     ss: FloatArray
+    reference: Any = 0.0
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class View:
     @property
     def means(self) -> FloatArray:
         """(K, D) estimated means, in the objectives' own units; larger is better."""
-        return self.samples.means
+        return np.asarray(self.samples.means + self.samples.reference)
 
     @cached_property
     def lower(self) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from paretoid.arithmetic import check_offsets
 from paretoid.theory.checks import FloatArray, IntArray, as_means, check_choice, check_count
 from paretoid.theory.units import as_scale
 
@@ -157,6 +158,7 @@ class Bandit:
         K, D = self.means.shape
         self.K, self.D = K, D
         self.scale = as_scale(scale, K, D)
+        check_offsets(self.means, self.scale)
         self.arms = _names(arms, K, "arm")
         self.objectives = _names(objectives, D, "objective")
         if isinstance(minimize, str):

@@ -19,6 +19,7 @@ from paretoid.cli.options import (
     numbers,
 )
 from paretoid.cli.terminal import check_folder, note, say, say_json, shows_progress, width
+from paretoid.theory.checks import check_choice
 
 if TYPE_CHECKING:
     from paretoid.estimation import TrialSummary
@@ -56,6 +57,13 @@ def plan(
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
+    shares: Annotated[
+        str,
+        typer.Option(
+            help="How delta is shared out: informed by the published data, or uniform. The "
+            "guarantee is the same.",
+        ),
+    ] = "informed",
     variances: published.Variances = "partial",
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
@@ -74,6 +82,7 @@ def plan(
     if k < 0:
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
+    check_choice(shares, ("informed", "uniform"), name="--shares", why="delta is shared out once.")
     check_folder(out)
     published.check_sampler(variances, seed)
     fitted: Any = None
@@ -121,16 +130,16 @@ def plan(
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
-        progress=shown,
+        shares=shares, progress=shown,
     )  # fmt: skip
-    shares = estimation.pareto_probability(fitted, slack, fold=fold)
+    optimal = estimation.pareto_probability(fitted, slack, fold=fold)
     if out is not None:
-        written = write_plan(fitted, shares, planned, out, command=command_as_typed(context))
+        written = write_plan(fitted, optimal, planned, out, command=command_as_typed(context))
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:
-        say_json(as_dict(fitted, shares, planned))
+        say_json(as_dict(fitted, optimal, planned))
     else:
-        say(as_text(fitted, shares, planned, width()))
+        say(as_text(fitted, optimal, planned, width()))
 
 
 def _load(path: str) -> tuple[Any, TrialSummary]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paretoid.cli.informed import informed_radii
 from paretoid.cli.options import (
     Eps1,
     Instance,
@@ -57,6 +58,14 @@ def simulate(
         typer.Option(metavar="X[,X...]", help="Also ask for a cover with this slack."),
     ] = None,
     radius: Radii = None,
+    informed_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Share delta out by what this fit (.nc) or published table (.csv) leads to "
+            "expect; the guarantee does not lean on it.",
+        ),
+    ] = None,
     delta: Annotated[
         list[float] | None,
         typer.Option(metavar="DELTA", help="Allowed probability of a wrong answer; default 0.1."),
@@ -102,6 +111,8 @@ def simulate(
     bandit = members.instance(instance, kind, scale, minimize)
     goals = members.goals(goal, k, eps1, eps2)
     radii = [members.radius(name) for name in radius or []] or None
+    if informed_by is not None:
+        radii = informed_radii(informed_by, bandit, goals, radii, delta or [0.1], seed, max_samples)
     campaign = pt.Campaign(
         bandit, goals, rule=members.rule(rule), radii=radii, deltas=delta or [0.1],
         replications=replications, seed=seed, max_samples=max_samples,

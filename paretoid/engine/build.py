@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.arithmetic import reference_of
 from paretoid.bandits import Bandit
 from paretoid.engine.columns import Columns, Tables
 from paretoid.engine.levels import Levels
@@ -168,6 +169,7 @@ def build_program(
             spread=law.spread,
             data=law.data,
             starts=law.starts,
+            reference=reference_of(bandit.oriented, bandit.scale),
             keep=levels.keep,
             drop=levels.drop,
             rival=levels.rival,

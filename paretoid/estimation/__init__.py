@@ -7,6 +7,7 @@
 
 from paretoid.estimation.compat import load_fit, save_fit
 from paretoid.estimation.datasets import TRIALS, load_trial
+from paretoid.estimation.informed import informed
 from paretoid.estimation.model import FitError, build_model, fit, posterior_check, prior_check
 from paretoid.estimation.planning import (
     fold_margin,
@@ -18,7 +19,7 @@ from paretoid.estimation.planning import (
 from paretoid.estimation.summary import TrialSummary
 
 __all__ = [
-    "TRIALS", "FitError", "TrialSummary", "build_model", "fit", "fold_margin", "load_fit",
-    "load_trial", "pareto_probability", "plan", "plug_in_bandit", "posterior_bandits",
+    "TRIALS", "FitError", "TrialSummary", "build_model", "fit", "fold_margin", "informed",
+    "load_fit", "load_trial", "pareto_probability", "plan", "plug_in_bandit", "posterior_bandits",
     "posterior_check", "prior_check", "save_fit",
 ]  # fmt: skip

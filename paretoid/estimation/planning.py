@@ -12,13 +12,21 @@ import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.bounds import Problem, setting_bounds
+from paretoid.design.informed import informed
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.intervals import quantile
 from paretoid.summaries import summary_of
-from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    as_epsilon,
+    check_choice,
+    check_count,
+    check_delta,
+)
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:
@@ -85,7 +93,7 @@ def posterior_bandits(fit: Any, n: int) -> list[Bandit]:
     n = check_count(n, name="n", most=len(means), why="each instance is a draw of the posterior.")
     rows = np.floor((np.arange(n) + 0.5) * len(means) / n).astype(int)
     trial = trial_of(fit)
-    return [_bandit(trial, means[r], scales[r]) for r in rows]
+    return [bandit_of_trial(trial, means[r], scales[r]) for r in rows]
 
 
 def plug_in_bandit(fit: Any) -> Bandit:
@@ -99,10 +107,13 @@ def plug_in_bandit(fit: Any) -> Bandit:
     (('IgG', 'NT50 wild-type', 'NT50 delta'), True)
     """
     means, scales = posterior_draws(fit)
-    return _bandit(trial_of(fit), means.mean(axis=0), np.sqrt((scales**2).mean(axis=0)))
+    return bandit_of_trial(trial_of(fit), means.mean(axis=0), np.sqrt((scales**2).mean(axis=0)))
 
 
-def _bandit(trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: Any = None) -> Bandit:
+def bandit_of_trial(
+    trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: Any = None
+) -> Bandit:
+    """A bandit with the arms and endpoints of `trial`; known-scale radii are told `scale`."""
     names: dict[str, Any] = {
         "arms": trial.arms, "objectives": trial.endpoints, "minimize": trial.minimize,
     }  # fmt: skip
@@ -210,6 +221,8 @@ def plan(
     max_samples: int = REALISTIC,
     samples: Sequence[int] | None = None,
     scale_quantile: float = SCALE_QUANTILE,
+    shares: str = "informed",
+    mix: float = 0.2,
     seed: int = 1,
     executor: Any = None,
     progress: bool = False,
@@ -225,8 +238,14 @@ def plan(
     samples     sizes N at which the assurance P(tau <= N) is stated; default 20 up to max_samples
     max_samples participants the trial can have: runs that reach it are censored, a result
 
-    The default radius has its rho tuned to the sample size per arm that a pilot of simulated
-    trials on the plug-in instance needed: fixed before any new data.
+    shares      "informed": the default radius shares delta out by the samples that each arm is
+                expected to need, and has its rho by arm, see `informed`; `mix` is the part shared
+                evenly. "uniform": equal shares, and one rho tuned to the sample size per arm that
+                a pilot of simulated trials on the plug-in instance needed. Both are fixed before
+                any new data, so the guarantee is the same. A radius that is given stays as it is.
+
+    With informed shares the same draws are also simulated with uniform ones: uniform_needed and
+    uniform_stopping_time show what the published data save.
 
     Dims goal, draw, replication, arm, samples, assurance_level. Per posterior draw: stopping_time,
     stopped, correct, answer, pulls, sharp_bound, theorem_1. Summaries: assurance (with _error),
@@ -251,7 +270,7 @@ def plan(
 
     trial = trial_of(fit)
     asked = _as_goals(goals)
-    goal_list = _with_margin(asked, trial, fold)
+    goal_list = with_margin(asked, trial, fold)
     delta = check_delta(delta)
     max_samples = check_count(max_samples, name="max_samples", why="it is the size of a trial.")
     check_count(draws, name="draws", why="assurance is an average over posterior draws.")
@@ -268,19 +287,27 @@ def plan(
     common: dict[str, Any] = {
         "delta": delta, "seed": seed, "max_samples": max_samples, "executor": executor,
     }  # fmt: skip
+    check_choice(shares, ("informed", "uniform"), name="shares", why="delta is shared out once.")
     expected, tuned = max_samples / K, radius is None
+    uniform, bound_by = None, radius
     if radius is None:
         pilot = pt.simulate(
             plug_in, goal_list, radius=_default_radius(plug_in, delta, expected),
             replications=_PILOT, **common,
         )  # fmt: skip
         expected = float(pilot.stopping_time.median("replication").max()) / K
-        radius = _default_radius(plug_in, delta, expected)
+        radius = bound_by = _default_radius(plug_in, delta, expected)
+        if shares == "informed":
+            uniform = pt.simulate(bandits, goal_list, radius=radius, replications=1, **common)
+            radius = informed(
+                bandits, goal_list, delta, mix, radius, max_samples=max_samples,
+                seed=_another_seed(seed), executor=executor,
+            )  # fmt: skip
     if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
         _, scales = posterior_draws(fit)
         stated = np.quantile(scales, scale_quantile, axis=0)
-        bandits = [_bandit(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
-        plug_in = _bandit(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+        bandits = [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+        plug_in = bandit_of_trial(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, **common
     ).isel(replication=0, drop=True)
@@ -300,6 +327,13 @@ def plan(
     smoothed = (within.sum(axis=1) + 1) / (draws + 2)
     result["assurance_error"] = (("goal", "samples"), np.sqrt(smoothed * (1 - smoothed) / draws))
     result["samples_needed"] = (("goal", "assurance_level"), _needed(time, stopped))
+    if uniform is not None:
+        uniform = uniform.isel(replication=0, drop=True).transpose("goal", "instance", ...)
+        dims = ("goal", "draw")
+        result["uniform_stopping_time"] = (dims, uniform.stopping_time.values)
+        result["uniform_stopped"] = (dims, uniform.stopped.values)
+        needed = _needed(uniform.stopping_time.values, uniform.stopped.values)
+        result["uniform_needed"] = (("goal", "assurance_level"), needed)
     told = [summary_of(runs.isel(goal=g)) for g in range(len(goal_list))]
     result["censored"] = ("goal", [summary.late[0] for summary in told])
     for at, name in enumerate(("error_rate", "error_lower", "error_upper")):
@@ -308,7 +342,8 @@ def plan(
     returned = np.array([summary.returned for summary in told]) / draws
     result["returned"] = (("goal", "arm"), returned)
 
-    bound_radius, bound_words = _bound_radius(radius)
+    assert bound_by is not None
+    bound_radius, bound_words = _bound_radius(bound_by, uniform is not None)
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
@@ -322,7 +357,10 @@ def plan(
     result.attrs = {
         **runs.attrs,
         **({"expected_samples_per_arm": expected} if tuned else {}),
+        "shares": shares if tuned else "as given",
+        "mix": mix if uniform is not None else 1.0,
         "guarantee_in_words": _in_words(radius, plug_in, scale_quantile, delta),
+        "shares_in_words": _shares_in_words(len(goal_list), mix) if uniform is not None else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
         "average on the plug-in instance, taken as Gaussian; a margin or k needs fewer",
@@ -344,7 +382,9 @@ def _as_goals(goals: Any) -> list[Any]:
     return listed
 
 
-def _with_margin(goal_list: list[Any], trial: TrialSummary, fold: float | None) -> list[Goal]:
+def with_margin(goals: Any, trial: TrialSummary | Any, fold: float | None) -> list[Goal]:
+    """The goals as a list, with a slack of `fold` where it is given; see `fold_margin`."""
+    goal_list = _as_goals(goals)
     if fold is None:
         return goal_list
     margin = fold_margin(trial, fold)
@@ -378,18 +418,24 @@ def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
     return UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
 
 
+def _another_seed(seed: int) -> int:
+    """A seed for the guess, so that the plan is not judged on the noise that shaped it."""
+    return int(np.random.SeedSequence(seed, spawn_key=(14,)).generate_state(1)[0])
+
+
 def _needed(time: Any, stopped: BoolArray) -> FloatArray:
     """(goal, level) the smallest N by which that share of draws has stopped; inf if none."""
     times = np.where(stopped, time, np.inf)
     return np.array([[quantile(goal, level) for level in ASSURANCES] for goal in times])
 
 
-def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
+def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
     """The radius whose inversion stands for this one, and what that means."""
     if isinstance(radius, (Mixture, KaufmannKoolen)):
+        whose = "the plan's own radius" + (" with uniform shares" if informed else "")
         return radius, (
-            "sharp_bound inverts the plan's own radius on each draw; theorem_1 is for the radius "
-            "of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
+            f"sharp_bound inverts {whose} on each draw; theorem_1 is for the radius "
+            f"of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (
@@ -409,6 +455,16 @@ def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: floa
     return (
         f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
         f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
+    )
+
+
+def _shares_in_words(goals: int, mix: float) -> str:
+    averaged = ", averaged over the goals after each is normalised" if goals > 1 else ""
+    return (
+        f"Planned with the published data: delta is shared out by the samples that each arm is "
+        f"expected to need{averaged} (mix {mix:g}). The guarantee does not lean on them: a wrong "
+        f"answer has probability at most delta whatever those data were worth, if they are not "
+        f"counted again in the trial."
     )
 
 

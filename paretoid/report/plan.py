@@ -40,6 +40,7 @@ from paretoid.report.page import (
     settings,
     versions_table,
 )
+from paretoid.report.plan_text import without
 from paretoid.summaries import Summary, summary_of
 from paretoid.text import at_most, chosen, count, counted, interval, shares
 from paretoid.theory.radii import Radius
@@ -117,13 +118,15 @@ def _answers(
             said = f"{count(size)} participants (95% interval {ends})"
         sentences = [
             f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
-            f"over {draws} draws of the posterior.",
+            f"over {draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
             f"Which arms: {_which(summary, planned.arm.values)}",
             f"How sure: {_wrong(summary, planned)}",
         ]
         blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
     if planned.attrs["guarantee"] == "proved":
         blocks.append(TextBlock(f"What the proof assumes: {_assumed(planned)}"))
+        if planned.attrs.get("shares_in_words"):
+            blocks.append(TextBlock(planned.attrs["shares_in_words"]))
     else:
         blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
     problems = group(fit, "posterior").attrs["paretoid_problems"]
@@ -131,6 +134,14 @@ def _answers(
         said = f"The fit has problems that its maker accepted: {problems}. "
         blocks.insert(0, TextBlock(said + "All numbers below inherit them.", "warning"))
     return blocks
+
+
+def _saved(plan: xr.Dataset, limit: int) -> str:
+    """What informed shares save at the last level of assurance; nothing without them."""
+    if "uniform_needed" not in plan:
+        return ""
+    needed, uniform = float(plan.samples_needed[-1]), float(plan.uniform_needed[-1])
+    return f" With uniform shares of delta it takes {without(needed, uniform, limit)}."
 
 
 def _which(summary: Summary, arms: Sequence[str]) -> str:
@@ -249,7 +260,9 @@ def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
         f"counted as censored, never as wrong."
     )
     tuned = planned.attrs.get("expected_samples_per_arm")
-    if tuned is not None:
+    if planned.attrs.get("shares_in_words"):
+        simulated += f" {planned.attrs['shares_in_words']}"
+    elif tuned is not None:
         simulated += (
             f" The radius's rho was chosen, before any new data, for {float(tuned):,.0f} "
             f"participants per arm, the need of a small pilot simulation at the posterior means."
@@ -317,6 +330,10 @@ def _script(planned: xr.Dataset, made: str) -> str:
         by += "# margins to six digits: an older paretoid, which made the plan, kept no more\n"
     if "expected_samples_per_arm" not in said:  # else it is found again
         more += f"radius=pt.{said['radius']}, "
+    elif said.get("shares", "informed") != "informed":
+        more += f"shares={said['shares']!r}, "
+    elif float(said.get("mix", 0.2)) != 0.2:
+        more += f"mix={float(said['mix'])!r}, "
     if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
         more += f"scale_quantile={float(said['scale_quantile'])!r}, "
     if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):

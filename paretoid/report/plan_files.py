@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paretoid import text
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.model import trial_of
+from paretoid.estimation.planning import posterior_draws
+from paretoid.explorer.design import Design
+from paretoid.explorer.design_toml import design_toml
+from paretoid.registry import goal_of, radius_of
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
@@ -47,7 +53,8 @@ def write_plan(
     (out / "plan.json").write_text(data + "\n", encoding="utf-8")
     (out / "plan.txt").write_text(as_text(fit, shares, planned) + "\n", encoding="utf-8")
     write_page(out / "report.html", plan_report(fit, shares, planned, command=command))
-    written = ["fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html"]
+    (out / "design.toml").write_text(plan_design_toml(fit, planned), encoding="utf-8")
+    written = ["fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html", "design.toml"]
     note = " ".join(trial_of(fit).assumptions)
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
@@ -64,6 +71,34 @@ def write_plan(
             axes.get_figure(root=True).savefig(out / f"{name}.{suffix}", dpi=150)
             written.append(f"{name}.{suffix}")
     return [out / name for name in written]
+
+
+def plan_design_toml(fit: Any, planned: xr.Dataset) -> str:
+    """The design that was simulated, for `paretoid trial new DIR/design.toml trial.db`."""
+    trial = trial_of(fit)
+    radius = radius_of(planned.attrs["radius"])
+    goals = [goal_of(str(goal)) for goal in planned.goal.values]
+    if radius is None or None in goals:
+        raise ValueError("the plan's goals or radius are none of ours, and no file can name them.")
+    binary = set(trial.scales) == {"binary"}
+    scale: Any = None
+    if radius.needs_scale:
+        quantile = float(planned.attrs["scale_quantile"])
+        scale = 0.5 if binary else np.quantile(posterior_draws(fit)[1], quantile, axis=0)
+    design = Design(
+        trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
+        float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
+        outcomes="binary" if binary else "gaussian", seed=int(planned.attrs["seed"]),
+    )  # fmt: skip
+    logs = [name for name, kind in zip(trial.endpoints, trial.scales, strict=True)
+            if kind == "log-normal"]  # fmt: skip
+    remarks = ["The design of the plan beside this file; `paretoid trial new design.toml trial.db` "
+               "starts the trial. Nothing in it may change once outcomes are known."]  # fmt: skip
+    if logs:
+        remarks.append(f"Record natural logarithms of {', '.join(logs)}.")
+    if planned.attrs.get("shares_in_words"):
+        remarks.append(planned.attrs["shares_in_words"])
+    return design_toml(design, remarks)
 
 
 def _arms(shares: xr.Dataset, planned: xr.Dataset) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],
+        planned.attrs.get("shares_in_words", ""),
         f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
         f"{text.count(float(planned.lower_bound))} samples on average for any exact method on the "
         f"fitted means.",
@@ -49,10 +51,9 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
     goal = text.goal_label(str(plan.goal.values)) + (f": a {fold:g}-fold margin" if fold else "")
     least = "" if bool(plan.plug_in_stopped.all()) else ">= "
     facts = [
-        [f"N for {level:.0%} assurance", text.at_most(float(needed), limit)]
-        for level, needed in zip(
-            plan.assurance_level.values, plan.samples_needed.values, strict=True
-        )
+        row
+        for position, level in enumerate(plan.assurance_level.values)
+        for row in _of_level(plan.isel(assurance_level=position), float(level), limit)
     ] + [
         [
             "N on the fitted means, mean",
@@ -77,6 +78,28 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
 
 
+def _of_level(plan: xr.Dataset, level: float, limit: int) -> list[list[str]]:
+    """N for one assurance, and what it would be without the published data."""
+    needed = float(plan.samples_needed)
+    rows = [[f"N for {level:.0%} assurance", text.at_most(needed, limit)]]
+    if "uniform_needed" in plan:
+        rows.append(["  with uniform shares", without(needed, float(plan.uniform_needed), limit)])
+    return rows
+
+
+def without(needed: float, uniform: float, limit: int) -> str:
+    """The N of uniform shares, and the part of it that informed ones save.
+
+    >>> without(1500.0, 2000.0, 3000), without(1500.0, float("inf"), 3000)
+    ('2,000 (25% saved)', '> 3,000')
+    """
+    said = text.at_most(uniform, limit)
+    if not math.isfinite(needed) or not math.isfinite(uniform):
+        return said
+    saved = 1 - needed / uniform
+    return f"{said} ({saved:.0%} saved)" if saved >= 0 else f"{said} ({-saved:.0%} more needed)"
+
+
 def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
     """The lines of sentences, a paragraph each; there are none of an empty one."""
     return [line for said in sentences for line in textwrap.wrap(said, width)]
@@ -85,6 +108,13 @@ def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
 def _problems(fit: Any) -> str:
     said = fit["posterior"].attrs["paretoid_problems"]
     return f"The fit has problems that were accepted: {said}." if said else ""
+
+
+def _uniform(plan: xr.Dataset) -> dict[str, Any]:
+    if "uniform_needed" not in plan:
+        return {}
+    levels = (f"{level:g}" for level in plan.assurance_level.values)
+    return {"uniform_needed": dict(zip(levels, plan.uniform_needed.values, strict=True))}
 
 
 def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]:
@@ -98,6 +128,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
                 zip((f"{level:g}" for level in plan.assurance_level.values),
                     plan.samples_needed.values, strict=True)
             ),
+            **_uniform(plan),
             "assurance": dict(zip(plan.samples.values, plan.assurance.values, strict=True)),
             "plug_in_mean_samples": plan.plug_in_stopping_time.values.mean(),
             "sharp_bound_median": plan.sharp_bound.median().item(),

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 import paretoid as pt
-from paretoid import plots, theory
+from paretoid import plots, registry, theory
 from paretoid.estimation import (
     FitError,
     TrialSummary,
@@ -404,9 +404,27 @@ def test_default_plan_does_not_lean_on_the_fitted_variances(planned):
     assert planned.attrs["radius"].startswith("UnknownScale(rho=")
     assert planned.attrs["guarantee"] == "proved"
     assert "fitted variances are not relied on" in planned.attrs["guarantee_in_words"]
-    expected = planned.attrs["expected_samples_per_arm"]
-    rho = pt.Mixture.tuned(8, 3, 0.1, samples=expected).rho
-    assert planned.attrs["radius"] == repr(pt.UnknownScale(rho=rho))
+    assert "whatever those data were worth" in planned.attrs["shares_in_words"]
+    radius = registry.radius_of(planned.attrs["radius"])
+    assert radius.guarantee == "proved"
+    needs = planned.allocation.mean("goal").values
+    assert np.argmax(radius.shares.arms) == np.argmax(needs)
+
+
+def test_uniform_shares_have_one_rho_and_what_informed_ones_save_is_shown(group_b, planned):
+    goals = [pt.ParetoSet(), pt.AtMost(2)]
+    uniform = plan(
+        group_b, goals, fold=1.5, draws=100, replications=3, max_samples=2500, shares="uniform"
+    )
+    rho = pt.Mixture.tuned(8, 3, 0.1, samples=uniform.attrs["expected_samples_per_arm"]).rho
+    assert uniform.attrs["radius"] == repr(pt.UnknownScale(rho=rho))
+    assert "uniform_needed" not in uniform
+    assert uniform.attrs["shares_in_words"] == ""
+    informed = plan(group_b, goals, fold=1.5, draws=100, replications=3, max_samples=2500)
+    assert np.array_equal(informed.uniform_stopping_time, uniform.stopping_time)
+    assert np.array_equal(informed.uniform_needed, uniform.samples_needed)
+    with pytest.raises(ValueError, match="shares='none'"):
+        plan(group_b, shares="none")
 
 
 def test_known_scale_plan_uses_and_states_the_upper_quantile(group_b):

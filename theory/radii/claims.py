@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -124,6 +124,15 @@ class MixtureRadius(PairwiseRadius):
     def by_arm(self) -> bool:
         """True: arms have different rho."""
         return isinstance(self.rho, tuple) and len(set(self.rho)) > 1
+
+    def with_design(self, rho: Any, shares: Shares | None) -> Self:
+        """The same radius with another rho and other shares.
+
+        >>> from paretoid.theory import UnknownScale
+        >>> UnknownScale(w=0.2).with_design(50.0, None).w
+        0.2
+        """
+        return type(self)(**{**arguments(self), "rho": rho, "shares": shares})
 
     def _rho(self, n: FloatArray, K: int) -> Any:
         """rho for counts n; one that differs by arm along their first axis."""
