@@ -6,6 +6,7 @@ Every command prints the head hash last; keep one elsewhere for `verify --head`.
 from __future__ import annotations
 
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -272,13 +273,13 @@ def verify(
     Example: paretoid trial verify trial.db --head HASH
     """
     from paretoid.explorer import Explorer, LedgerError
-    from paretoid.explorer.events import check_head
-    from paretoid.explorer.ledger import Ledger
+    from paretoid.explorer.events import as_head
 
-    check_head(head)
-    Ledger(ledger).close()  # what is no ledger at all is refused as bad input
+    head = as_head(head)
+    _refuse_other_files(ledger)
     try:
-        with Explorer.open(ledger) as explorer:
+        with Explorer.open(ledger) as explorer, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             last = explorer.verify(head)
             events = sum(1 for _ in explorer.rows())
     except LedgerError as problem:
@@ -287,10 +288,12 @@ def verify(
         else:
             note(str(problem))
         raise typer.Exit(1) from None
+    notes = [str(warning.message) for warning in caught]
     lines = [f"{events} events, all sound"]
     if head is None:
         lines.append("a cut tail or a rewritten log shows only against a hash kept elsewhere")
-    _show({"events": events, "sound": True, "head": last}, lines, json)
+    lines += [f"note: {words}" for words in notes]
+    _show({"events": events, "sound": True, "notes": notes, "head": last}, lines, json)
 
 
 @app.command()
@@ -325,12 +328,26 @@ def restore(
     _copied(copy, ledger, head, "ledger", json)
 
 
+def _refuse_other_files(path: Path) -> None:
+    """What is no ledger at all, or of a newer paretoid, is bad input; a damaged one is not."""
+    from paretoid.explorer import LedgerError
+    from paretoid.explorer.ledger import APPLICATION, Ledger, NewerFormatError
+    from paretoid.explorer.place import begins_as_ledger
+
+    try:
+        Ledger(path).close()
+    except NewerFormatError:
+        raise
+    except LedgerError:
+        if not path.is_file() or not begins_as_ledger(path, APPLICATION):
+            raise
+
+
 def _copied(source: Path, target: Path, head: str | None, what: str, json: bool) -> None:
     from paretoid.explorer import LedgerError
     from paretoid.explorer.backup import copy_ledger
-    from paretoid.explorer.ledger import Ledger
 
-    Ledger(source).close()  # what is no ledger at all is bad input
+    _refuse_other_files(source)
     if target.exists():
         raise ValueError(f"{target} exists already, and a ledger is never overwritten.")
     try:

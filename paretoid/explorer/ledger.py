@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events, as_row, check_head
+from paretoid.explorer.events import GENESIS, Event, LedgerError, Row, as_events, as_head, as_row
 from paretoid.explorer.place import Place, beside
 from paretoid.explorer.place import create as make
 
@@ -49,6 +49,10 @@ _SCHEMA = (
     f"PRAGMA application_id={APPLICATION}",
     f"PRAGMA user_version={FORMAT}",
 )
+
+
+class NewerFormatError(LedgerError):
+    """A ledger that only a newer paretoid can read: not damaged, and not to be judged here."""
 
 
 class Ledger:
@@ -146,7 +150,7 @@ class Ledger:
                 f"anything was recorded. Create the trial under another name."
             )
         if version > FORMAT:
-            raise LedgerError(
+            raise NewerFormatError(
                 f"{self.path} was written by a newer paretoid (format {version}, this one reads "
                 f"up to {FORMAT}), so some events could be misread. Upgrade paretoid."
             )
@@ -197,7 +201,7 @@ class Ledger:
         Returns the present head. Detects an edited, deleted or reordered event; with a head kept
         elsewhere also a cut tail and a log rewritten from the start.
         """
-        check_head(head)
+        head = as_head(head)
         self.check_storage()
         last, seen = GENESIS, head is None
         for event in self.events():
@@ -208,6 +212,7 @@ class Ledger:
                 f"no event has the hash {head}: the log was cut before it or rewritten, or the "
                 f"hash belongs to another trial. Go back to a copy of the ledger."
             )
+        self.check_schema()
         return last
 
     def check_storage(self) -> None:
@@ -216,6 +221,26 @@ class Ledger:
             (answer,) = self._execute("PRAGMA integrity_check(1)").fetchone()
         if answer != "ok":
             raise LedgerError(f"{self.path} is damaged: SQLite says {answer}. Go back to a copy.")
+
+    def check_schema(self) -> None:
+        """That the tables and triggers are those of a ledger, and no event is out of sight."""
+        with self._sentences():
+            rows = self._execute("SELECT name, sql FROM sqlite_master").fetchall()
+            hidden = self._execute("SELECT count(*) FROM events WHERE seq < 1").fetchone()[0]
+        stored, ours = dict(rows), {sql.split()[2]: sql for sql in _SCHEMA if "CREATE" in sql}
+        for name in sorted({*stored, *ours}):
+            if stored.get(name) != ours.get(name):
+                what = "changed" if name in stored and name in ours else "added"
+                raise LedgerError(
+                    f"{self.path}: the table or trigger {name} was "
+                    f"{'dropped' if name not in stored else what}, so events may have been changed "
+                    f"or left out since. Compare with a copy, and go on from that."
+                )
+        if hidden:
+            raise LedgerError(
+                f"{self.path} has {hidden} events with a number below 1, which no command wrote: "
+                f"the log was changed. Go back to a copy."
+            )
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -242,7 +267,12 @@ class Ledger:
             if not self._current:
                 self._check_format()  # by another process since
                 self._execute(f"PRAGMA user_version={FORMAT}")  # undone with the transaction
-            self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+            added = self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
+        if added != 1:
+            raise LedgerError(
+                f"{self.path} has a trigger that swallows events, which is none of ours; nothing "
+                f"was recorded. Go back to a copy."
+            )
         return Event(seq + 1, time, author, kind, json.loads(row[4]), row[5])
 
     def copy_from(self, rows: Iterator[Row]) -> None:

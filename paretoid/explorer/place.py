@@ -67,6 +67,22 @@ def sync_folder(path: Path) -> None:
         os.close(handle)
 
 
+def begins_as_ledger(path: Path, application: int) -> bool:
+    """True: a ledger, or what is left of one; False: a file of another kind.
+
+    By the first bytes of SQLite's file format. Of a ledger that was never closed they may not be
+    there yet, but its write-ahead log is; a file cut to a few bytes gets the benefit of the doubt.
+    """
+    magic = b"SQLite format 3\0"
+    with path.open("rb") as file:
+        start = file.read(72)
+    if len(start) < 72:
+        return start[:16] == magic[: len(start)]
+    log = beside(path, "-wal")
+    written = {application} if not log.exists() else {application, 0}
+    return start[:16] == magic and int.from_bytes(start[68:72], "big") in written
+
+
 class Place:
     """The files of an open ledger as they were when it was opened."""
 

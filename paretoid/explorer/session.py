@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from paretoid.explorer.design import Design
-from paretoid.explorer.events import LedgerError, MemoryLedger, Row, check_head
+from paretoid.explorer.events import LedgerError, MemoryLedger, Row, as_head
 from paretoid.explorer.state import TrialState
 from paretoid.loop import judged
 from paretoid.rules import BestArmRule
@@ -191,16 +192,25 @@ class Session:
 
         The chain; that each event makes sense after those before it; that every recorded scale
         and answer is what the outcomes gave at the time; that the snapshot is the state the log
-        leads to. Raises an error that names the first event at fault; returns the present head.
+        leads to; that no trigger was dropped. Raises an error that names the first event at fault;
+        returns the present head. Warns if clocks ran backwards: several sites may do that.
         """
-        check_head(head)
+        head = as_head(head)
         self._ledger.check_storage()
         kept = self._checked_snapshot()
         state = self._fresh()  # what others write from now on is for the next time
         replay, found = TrialState(self.design), head is None
+        latest: tuple[datetime, int] | None = None
+        backwards: list[str] = []
         for event in self._ledger.events():
             if event.seq > state.seq:
                 break
+            moment = _moment(event.time)
+            if moment is not None:
+                if latest is not None and moment < latest[0]:
+                    backwards.append(f"event {event.seq} is dated before event {latest[1]}")
+                else:
+                    latest = moment, event.seq
             if event.kind in ("scaled", "settled", "stopped"):
                 self._check_decision(replay, event)
             replay.apply(event)
@@ -218,6 +228,14 @@ class Session:
             )
         if state.to_bytes() != replay.to_bytes():
             raise LedgerError("the ledger changed while it was open. Go back to a copy.")
+        self._ledger.check_schema()
+        if backwards:
+            more = f", and {len(backwards) - 1} more" if len(backwards) > 1 else ""
+            warnings.warn(
+                f"{backwards[0]}{more}: a clock ran backwards, or two sites' clocks differ. The "
+                f"order of the events is that of the log; their times are only what was written.",
+                stacklevel=3,
+            )
         return replay.hash
 
     def _check_decision(self, state: TrialState, event: Any) -> None:
@@ -433,6 +451,15 @@ class Session:
             )
             if event is not None:
                 state.apply(event)
+
+
+def _moment(time: str) -> datetime | None:
+    """The time of an event with its zone; None of other software's words."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else None
 
 
 def _forged(seq: int) -> LedgerError:

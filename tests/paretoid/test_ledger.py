@@ -15,7 +15,7 @@ import pytest
 
 import paretoid
 from paretoid.explorer.events import LedgerError, MemoryLedger, chained
-from paretoid.explorer.ledger import FORMAT, Ledger
+from paretoid.explorer.ledger import _SCHEMA, FORMAT, Ledger
 
 ROOT = Path(paretoid.__file__).parents[1]
 
@@ -148,6 +148,7 @@ def test_a_head_kept_elsewhere_shows_a_cut_tail(ten):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TRIGGER events_remain")
         connection.execute("DELETE FROM events WHERE seq > 7")
+        connection.execute(_SCHEMA[3])  # as a careful forger would
     with Ledger(path) as ledger:
         assert ledger.verify() == hashes[6]  # the chain alone cannot see it
         assert ledger.verify(head=hashes[4]) == hashes[6]
@@ -167,6 +168,57 @@ def test_a_head_kept_elsewhere_shows_a_rewritten_log(ten, tmp_path):
 def test_an_empty_head_is_refused(ten):
     with Ledger(ten[0]) as ledger, pytest.raises(ValueError, match="must be the hash"):
         ledger.verify(head="")
+
+
+def test_a_head_copied_by_hand_is_the_same_head(ten):
+    path, hashes = ten
+    with Ledger(path) as ledger:
+        by_hand = "  " + hashes[4][:32].upper() + "\n" + hashes[4][32:] + " "
+        assert ledger.verify(head=by_hand) == hashes[9]
+        for wrong in (hashes[4][:-1], hashes[4] + "0", "g" * 64):
+            with pytest.raises(ValueError, match="must be the hash"):
+                ledger.verify(head=wrong)
+
+
+SCHEMAS = {
+    "dropped": ["DROP TRIGGER events_stay"],
+    "disarmed": ["DROP TRIGGER events_stay",
+                 "CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT 1; END"],
+    "added": ["CREATE TRIGGER eve AFTER INSERT ON events BEGIN SELECT 1; END"],
+    "a view": ["CREATE VIEW eve AS SELECT * FROM events"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statements", SCHEMAS.values(), ids=SCHEMAS)
+def test_changed_tables_and_triggers_are_found(ten, statements):
+    path, _ = ten
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    with Ledger(path) as ledger, pytest.raises(LedgerError, match=r"(events_stay|eve) was "):
+        ledger.verify()
+
+
+@pytest.mark.parametrize("number", [0, -1, -(2**63)])
+def test_events_below_the_first_are_found(ten, number):
+    path, _ = ten
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        row = (number, "noon", "eve", "told", "{}", "feed")
+        connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+    with Ledger(path) as ledger, pytest.raises(LedgerError, match="a number below 1"):
+        ledger.verify()
+
+
+def test_a_trigger_that_swallows_events_is_noticed_before_anything_is_acknowledged(ten):
+    path, hashes = ten
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(
+            "CREATE TRIGGER eve BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END"
+        )
+    with Ledger(path) as ledger:
+        with pytest.raises(LedgerError, match="swallows events"):
+            write(ledger, 10)
+        assert ledger.head() == (10, hashes[9])
 
 
 def test_an_old_head_still_verifies_after_more_events(ten):

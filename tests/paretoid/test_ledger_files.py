@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import tempfile
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,34 @@ def test_a_damaged_ledger_has_no_backup(path, tmp_path, cli):
     assert code == 1
     assert "event 3 does not fit its hash" in said
     assert not (tmp_path / "copy.db").exists()
+
+
+def test_a_truncated_ledger_is_unsound_and_another_file_is_bad_input(path, tmp_path, cli):
+    trial(path, 60).close()
+    whole = path.read_bytes()
+    for length in (0, 10, 50, 100, 4096, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "cut.db").write_bytes(whole[:length])
+        assert cli("trial", "verify", "cut.db")[0] == 1, length
+    (tmp_path / "text.db").write_text("arm,outcome\n" * 500)
+    with closing(sqlite3.connect(tmp_path / "foreign.db")) as connection:
+        connection.execute("CREATE TABLE things (x)")
+    for name in ("text.db", "foreign.db", "nowhere.db", "."):
+        assert cli("trial", "verify", name)[0] == 2, name
+
+
+def test_clocks_that_run_backwards_are_said(path, cli):
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    days = iter([0, 1, 5, 2, 6])
+    with pt.Explorer(
+        ["A", "B"], ["gain"], scale=1.0, ledger=path, clock=lambda: start + timedelta(next(days))
+    ) as explorer:
+        for _ in range(4):
+            explorer.ask()
+        with pytest.warns(UserWarning, match="event 4 is dated before event 3: a clock"):
+            explorer.verify()
+    code, out, _ = cli("trial", "verify", path)
+    assert code == 0  # two sites with two clocks are no fraud, but it is said
+    assert "note: event 4 is dated before event 3" in out
 
 
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])

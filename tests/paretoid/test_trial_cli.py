@@ -325,10 +325,10 @@ def test_verify_ends_with_code_1_where_the_check_fails(trial, tmp_path):
     kept = head(trial("record", "t.db", 1, "IgG=1"))
     assert json.loads(trial("verify", "t.db", "--json", "--head", kept))["sound"] is True
     assert trial.code == 0
-    said = json.loads(trial("verify", "t.db", "--head", "beef", "--json"))
+    said = json.loads(trial("verify", "t.db", "--head", "beef" * 16, "--json"))
     assert trial.code == 1
     assert said["sound"] is False
-    assert "no event has the hash beef" in said["problem"]
+    assert f"no event has the hash {'beef' * 16}" in said["problem"]
     with closing(sqlite3.connect("t.db", isolation_level=None)) as connection:
         connection.execute("DROP TRIGGER events_stay")
         connection.execute("UPDATE events SET author = 'bob' WHERE seq = 2")
