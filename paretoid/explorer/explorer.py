@@ -14,6 +14,7 @@ import numpy as np
 
 from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
+from paretoid.explorer.events import LedgerError
 from paretoid.explorer.outcomes import as_outcome, subject
 from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
@@ -22,6 +23,9 @@ from paretoid.goals import Goal
 from paretoid.rules import Rule
 from paretoid.theory.checks import check_count
 from paretoid.theory.radii import Radius
+
+#: most subjects placed at once, and how often a choice is made anew after others have recorded
+_MOST, _TRIES = 10_000, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,36 +144,57 @@ class Explorer(Session):
         >>> explorer.ask(2, request="visit 7") == explorer.ask(2, request="visit 7")
         True
         """
-        size = check_count(1 if n is None else n, name="n", why="it is how many subjects to place.")
+        size = check_count(
+            1 if n is None else n, name="n", most=_MOST,
+            why="it is how many subjects to place. Outcomes within a batch cannot steer it, so "
+            "place the next ones when some have come in.",
+        )  # fmt: skip
         made = self._ask(size, request)
         return made[0] if n is None else made
 
     @alone
     def _ask(self, size: int, request: str | None) -> list[Allocation]:
-        with self._writing():
-            state = self._current()
-            design = state.design
-            if request is not None and _as_request(request) in state.requests:
-                return _repeated(state, request, size)
-            if len(state.answers) == len(design.goals):
-                raise ValueError(
-                    "every goal has its answer, so no further subject needs to be placed. To go "
-                    "on for other reasons, tell outcomes with unplanned=True."
-                )
-            batch = choose(self._moment(state), state.queue, size, self._view(state))
-            names = [design.arms[arm] for arm in batch.arms]
-            if size > 1:
-                order = np.random.default_rng([design.seed, state.seq]).permutation(size)
-                names = [names[at] for at in order]
-            first = len(state.arms) + 1
-            rest = [design.arms[arm] for arm in batch.rest]
-            body = {"first": first, "arms": names, "rest": rest, "ended": batch.ended}
-            if batch.memory:
-                body["memory"] = _plain_memory(design.rule, batch.memory)
+        if request is not None:
+            request = _as_request(request)
+        for _ in range(_TRIES):
+            state = self._fresh()
+            if request in state.requests:
+                return _repeated(state, str(request), size)
+            chosen_at = state.hash
+            body = self._proposal(state, size)  # slow, so the ledger is not kept from others
             if request is not None:
                 body["request"] = request
-            self._record("asked", body)
-        return [Allocation(first + at, name) for at, name in enumerate(names)]
+            with self._writing():
+                if self._current().hash == chosen_at:
+                    self._record("asked", body)
+                    break
+        else:
+            raise LedgerError(
+                f"others have recorded something in the meantime {_TRIES} times while {size} arms "
+                f"were chosen, so nobody was placed. Try again, or place fewer at a time."
+            )
+        return [Allocation(body["first"] + at, name) for at, name in enumerate(body["arms"])]
+
+    def _proposal(self, state: TrialState, size: int) -> dict[str, Any]:
+        """The body of the event that places the next subjects."""
+        design = state.design
+        if len(state.answers) == len(design.goals):
+            raise ValueError(
+                "every goal has its answer, so no further subject needs to be placed. To go "
+                "on for other reasons, tell outcomes with unplanned=True."
+            )
+        batch = choose(self._moment(state), state.queue, size, self._view(state))
+        names = [design.arms[arm] for arm in batch.arms]
+        if size > 1:
+            order = np.random.default_rng([design.seed, state.seq]).permutation(size)
+            names = [names[at] for at in order]
+        rest = [design.arms[arm] for arm in batch.rest]
+        body: dict[str, Any] = {
+            "first": len(state.arms) + 1, "arms": names, "rest": rest, "ended": batch.ended,
+        }  # fmt: skip
+        if batch.memory:
+            body["memory"] = _plain_memory(design.rule, batch.memory)
+        return body
 
     @alone
     def override(

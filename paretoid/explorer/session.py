@@ -36,6 +36,9 @@ R = TypeVar("R")
 #: a snapshot is kept once this many events, and a sixteenth of the log, came after the last
 _SNAPSHOT = 5_000
 
+#: most entries of a table of K x K x D in a new trial: 160 MB
+_ENTRIES = 20_000_000
+
 
 def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """A method of a session that threads enter one after another."""
@@ -121,6 +124,7 @@ class Session:
         return explorer
 
     def _begin(self, design: Design, path: Any, author: Any, clock: Any) -> None:
+        _check_size(design)
         self._design, self._lens = design, lens_of(design)  # refuses misfits before there is a file
         written = design.described() if path is None else design.to_dict()
         self._prepare(new_ledger(path), author, clock)
@@ -451,6 +455,18 @@ class Session:
             )
             if event is not None:
                 state.apply(event)
+
+
+def _check_size(design: Design) -> None:
+    """Refuse a new trial whose tables of pairs would not fit into memory."""
+    entries = design.K * design.K * design.D
+    if entries > _ENTRIES:
+        raise ValueError(
+            f"{design.K} arms with {design.D} objectives need tables of {8 * entries / 1e9:.1f} GB "
+            f"each, as every arm is compared with every other. A live trial takes at most "
+            f"{int((_ENTRIES / design.D) ** 0.5)} arms with {design.D} objectives; leave out arms, "
+            f"or simulate, which keeps no such table."
+        )
 
 
 def _moment(time: str) -> datetime | None:
