@@ -36,6 +36,9 @@ LedgerFile = Annotated[
 ]
 Author = Annotated[str | None, typer.Option(help="Who does this; by default the user.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and ask nothing.")]
+Group = Annotated[
+    bool, typer.Option("--group", help="The group may write it too: mode 0660, not 0600.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Outcomes = Annotated[
     list[str] | None,
@@ -53,6 +56,7 @@ def new(
     blind: Annotated[
         Path | None, typer.Option(help="Mask the arms; write the key to this new file.")
     ] = None,
+    group: Group = False,
     author: Author = None,
     json: Json = False,
 ) -> None:
@@ -83,7 +87,7 @@ def new(
         checked = Design.from_dict(masked)
         key.save(blind)  # first: a masked trial without its key would be lost
     try:
-        created = Explorer.from_design(checked, ledger, author=author)
+        created = Explorer.from_design(checked, ledger, author=author, group=group)
     except BaseException:
         if blind is not None:  # the key of a trial that never was
             blind.unlink(missing_ok=True)
@@ -309,7 +313,7 @@ def backup(
 
     Example: paretoid trial backup trial.db monday.db
     """
-    _copied(ledger, copy, None, "backup", json)
+    _copied(ledger, copy, "backup", json)
 
 
 @app.command()
@@ -317,6 +321,7 @@ def restore(
     copy: Annotated[Path, typer.Argument(help="What `trial backup` wrote.")],
     ledger: Annotated[Path, typer.Argument(metavar="TRIAL.DB", help="A new file.")],
     head: Annotated[str | None, typer.Option(help="A head hash kept elsewhere.")] = None,
+    group: Group = False,
     json: Json = False,
 ) -> None:
     """Make a ledger of a backup, verified; an existing file is never overwritten.
@@ -325,7 +330,7 @@ def restore(
 
     Example: paretoid trial restore monday.db trial.db --head HASH
     """
-    _copied(copy, ledger, head, "ledger", json)
+    _copied(copy, ledger, "ledger", json, head=head, group=group)
 
 
 def _refuse_other_files(path: Path) -> None:
@@ -343,7 +348,10 @@ def _refuse_other_files(path: Path) -> None:
             raise
 
 
-def _copied(source: Path, target: Path, head: str | None, what: str, json: bool) -> None:
+def _copied(
+    source: Path, target: Path, what: str, json: bool, *, head: str | None = None,
+    group: bool = False,
+) -> None:  # fmt: skip
     from paretoid.explorer import LedgerError
     from paretoid.explorer.backup import copy_ledger
 
@@ -351,7 +359,7 @@ def _copied(source: Path, target: Path, head: str | None, what: str, json: bool)
     if target.exists():
         raise ValueError(f"{target} exists already, and a ledger is never overwritten.")
     try:
-        events, last = copy_ledger(source, target, head=head)
+        events, last = copy_ledger(source, target, head=head, group=group)
     except LedgerError as problem:
         note(f"no {what} was made. {problem}")
         raise typer.Exit(1) from None

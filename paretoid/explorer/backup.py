@@ -10,12 +10,17 @@ from paretoid.explorer.ledger import Ledger
 
 
 def copy_ledger(
-    source: str | os.PathLike[str], target: str | os.PathLike[str], *, head: str | None = None
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    head: str | None = None,
+    group: bool = False,
 ) -> tuple[int, str]:
     """Copy a ledger into a new file and verify the copy; returns its events and its head.
 
     By SQLite's online backup, so other processes may write meanwhile; `cp` would miss what is
-    still in the write-ahead log. The copy is one file. What cannot be verified, with `head` if
+    still in the write-ahead log. The copy is one file, of mode 0600, or
+    0660 with `group`. What cannot be verified, with `head` if
     given, is not kept. A backup and a restore are the same act in opposite directions.
 
     >>> import tempfile
@@ -29,7 +34,7 @@ def copy_ledger(
     path = Path(target)
     with Ledger(source) as ledger:
         last = ledger.head()[1]
-        ledger.copy_to(path)
+        ledger.copy_to(path, group=group)
     try:
         with Explorer.open(path) as copy:
             copy.verify(head)

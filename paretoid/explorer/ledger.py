@@ -58,7 +58,8 @@ class NewerFormatError(LedgerError):
 class Ledger:
     """An event log in a file. Close it, or use it in a `with` statement.
 
-    Threads that share it must take turns, as the methods of `Explorer` do.
+    A new one is of mode 0600, with `group` 0660; that of an existing file is left alone. Threads
+    that share it must take turns, as the methods of `Explorer` do.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -70,14 +71,19 @@ class Ledger:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, create: bool = False, timeout: float = 30.0
+        self,
+        path: str | os.PathLike[str],
+        *,
+        create: bool = False,
+        group: bool = False,
+        timeout: float = 30.0,
     ) -> None:
         import sqlite3
 
         self.path = Path(path)
         self._connection: Any = None
         if create:
-            make(self.path)
+            make(self.path, group=group)
         elif self.path.is_dir():
             raise LedgerError(f"{self.path} is a directory; name the ledger, a file in it.")
         elif not self.path.is_file():
@@ -280,12 +286,12 @@ class Ledger:
         with self.transaction():
             self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def copy_to(self, path: str | os.PathLike[str]) -> None:
+    def copy_to(self, path: str | os.PathLike[str], *, group: bool = False) -> None:
         """Copy everything into a new file, by SQLite's online backup, while others may write."""
         import sqlite3
 
         target = Path(path)
-        make(target)
+        make(target, group=group)
         try:
             with self._sentences():
                 copy = sqlite3.connect(target)

@@ -36,8 +36,12 @@ def identity(path: Path) -> Identity:
     return status.st_dev, status.st_ino
 
 
-def create(path: Path) -> None:
-    """A new empty file that survives a power cut; refuses what is there already."""
+def create(path: Path, *, group: bool = False) -> None:
+    """A new empty file that survives a power cut; refuses what is there already.
+
+    Of mode 0600, or 0660 with `group`, whatever the umask says; SQLite makes the files beside it
+    of the same mode.
+    """
     for ending in BESIDE:
         if beside(path, ending).exists():
             raise LedgerError(
@@ -45,7 +49,8 @@ def create(path: Path) -> None:
                 f"the new one. Put it back beside its own file, or choose another name."
             )
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        path.chmod(0o660 if group else 0o600)
         sync_folder(path)
     except FileExistsError:
         raise LedgerError(

@@ -97,10 +97,11 @@ class Session:
         *,
         author: str | None = None,
         clock: Callable[[], datetime] | None = None,
+        group: bool = False,
     ) -> Self:
-        """A new trial with a design already made."""
+        """A new trial with a design already made; with `group` its ledger is of mode 0660."""
         explorer = cls.__new__(cls)
-        explorer._begin(design, ledger, author, clock)
+        explorer._begin(design, ledger, author, clock, group)
         return explorer
 
     @classmethod
@@ -123,11 +124,13 @@ class Session:
             raise
         return explorer
 
-    def _begin(self, design: Design, path: Any, author: Any, clock: Any) -> None:
+    def _begin(
+        self, design: Design, path: Any, author: Any, clock: Any, group: bool = False
+    ) -> None:
         _check_size(design)
         self._design, self._lens = design, lens_of(design)  # refuses misfits before there is a file
         written = design.described() if path is None else design.to_dict()
-        self._prepare(new_ledger(path), author, clock)
+        self._prepare(new_ledger(path, group), author, clock)
         self._state: TrialState | None = TrialState(design)
         try:
             with self._writing():
@@ -496,13 +499,13 @@ def lens_of(design: Design) -> Lens:
     )  # fmt: skip
 
 
-def new_ledger(path: str | os.PathLike[str] | None) -> Any:
+def new_ledger(path: str | os.PathLike[str] | None, group: bool = False) -> Any:
     """A new ledger in a file that does not exist yet, or in memory."""
     if path is None:
         return MemoryLedger()
     from paretoid.explorer.ledger import Ledger
 
-    return Ledger(path, create=True)
+    return Ledger(path, create=True, group=group)
 
 
 def _user() -> str:
