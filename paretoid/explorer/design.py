@@ -24,9 +24,12 @@ from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
 COLUMNS = ("id", "arm", "how")
 
 OUTCOMES = ("gaussian", "bounded", "binary")
+
+#: the arithmetic of this version, as ledgers name it; those that name none were summed plainly
+CENTRED = "centred"
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed", "cone",
+    "seed", "cone", "arithmetic",
 )  # fmt: skip
 
 
@@ -120,6 +123,7 @@ class Design:
                 f"share delta: one trial can have one set of limits. Give all goals the same."
             )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
+        self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,6 +154,7 @@ class Design:
             "rule": write(self.rule),
             "seed": self.seed,
             **cone,
+            **({"arithmetic": CENTRED} if self.centred else {}),
         }
 
     def same_as(self, other: Design) -> bool:
@@ -172,7 +177,9 @@ class Design:
         rule = data.get("rule", {})
         if isinstance(rule, Mapping):
             rule = {"kind": "APE", **rule}  # as in the first ledgers, which knew no other
-        return cls(
+        check_choice(data.get("arithmetic", CENTRED), (CENTRED,), name="arithmetic",
+                     why="outcomes are summed from a reference.")  # fmt: skip
+        design = cls(
             data["arms"],
             data["objectives"],
             [from_dict(goal, "goal") for goal in goals] or None,
@@ -185,6 +192,8 @@ class Design:
             seed=data.get("seed", 0),
             cone=data.get("cone"),
         )
+        design.centred = "arithmetic" in data or not stored
+        return design
 
     def families(self) -> int:
         """How many sets of upper bounds must hold for all goals to be right together.

@@ -204,6 +204,13 @@ def notes(state: TrialState) -> tuple[str, ...]:
                 f"{design.arms[i]} gave the same {design.objectives[d]} {int(data.counts[i, d])} "
                 f"times: that is no Gaussian outcome, so its intervals are infinite"
             )
+    if state.digits_lost().any():
+        i, d = np.argwhere(state.digits_lost())[0]
+        said.append(
+            f"the outcomes of {design.arms[i]} in {design.objectives[d]} are so far from the "
+            f"others' that sums have too few digits for the guarantee, so nothing is concluded: "
+            f"check their units, and correct them"
+        )
     for g, answer in state.answers.items():
         later = sum(seq > answer.event for seq in state.corrected)
         if later:

@@ -108,3 +108,33 @@ def test_the_range_bounds_what_sums_can_lose():
     for value in values:
         running += value
     assert abs(running - math.fsum(values)) / n <= 1e-5 / math.sqrt(n)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_live_trial_far_from_zero_ends_as_the_same_one_near_zero(known):
+    # Outcomes are multiples of 2^-12, so that adding 2^30 to them loses nothing.
+    rng = np.random.default_rng(8)
+    noise = np.round(rng.standard_normal((900, 1)) * 4096) / 4096
+    ends = []
+    for offset in (0.0, 2.0**30):
+        trial = pt.Explorer(["A", "B", "C"], ["x"], scale=1.0 if known else None)
+        rows = iter(noise)
+        while not any(trial.status().answers.values()) and trial.status().samples < 900:
+            for allocation in trial.ask(1):
+                value = offset + [0.0, 1.0, 2.0][["A", "B", "C"].index(allocation.arm)]
+                trial.tell(allocation.id, [value + float(next(rows)[0])])
+        status = trial.status()
+        ends.append((status.samples, status.answers))
+        np.testing.assert_allclose(
+            status.means[:, 0] - offset, [0.0, 1.0, 2.0], atol=1.5, err_msg=str(offset)
+        )
+    assert ends[0] == ends[1]
+
+
+def test_a_trial_with_a_value_beyond_all_digits_concludes_nothing_and_says_why():
+    trial = pt.Explorer(["A", "B"], ["x"], scale=1.0)
+    for value in (0.0, 1e13):
+        (allocation,) = trial.ask(1)
+        trial.tell(allocation.id, [value])
+    assert any("too few digits" in note for note in trial.status().notes)
+    assert not any(trial.status().answers.values())
