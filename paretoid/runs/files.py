@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,14 @@ from numpy.typing import NDArray
 
 from paretoid.runs.results import VARIABLES
 from paretoid.runs.tiles import Tile
+from paretoid.writing import DRAFT
 
 #: version of the layout: a reader refuses what is newer than itself
 FORMAT = 1
 _HASH = 32  # hexadecimal digits kept of SHA-256
+_NAME = re.compile(rf"(?P<tile>.+)-[0-9a-f]{{{_HASH}}}\.(nc|npz)")
+#: all that a store makes in its directory; the manifest first
+OWN = ("campaign.json", "lock", "chunks", "checkpoints")
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
@@ -50,10 +55,28 @@ def tiles_in(folder: Path) -> dict[Tile, Path]:
     """The tiles that the files of a folder hold, judged by their names alone."""
     tiles = {}
     for path in sorted(folder.iterdir()):
-        tile = Tile.parse(path.stem[: -_HASH - 1])
-        if tile is not None and path.suffix in (".nc", ".npz"):
+        tile = _tile_of(path.name)
+        if tile is not None and path.is_file():
             tiles[tile] = path
     return tiles
+
+
+def _tile_of(name: str) -> Tile | None:
+    match = _NAME.fullmatch(name)
+    return Tile.parse(match["tile"]) if match else None
+
+
+def is_draft(path: Path, *, of_manifest: bool) -> bool:
+    """True for a draft that a store made: of its manifest, or of the files in its folders.
+
+    >>> is_draft(Path("my.draft"), of_manifest=True)
+    False
+    """
+    match = DRAFT.fullmatch(path.name)
+    name = match["name"] if match else path.name.removesuffix(".draft")  # as version 0.1.0 did
+    if name == path.name or path.is_symlink() or not path.is_file():
+        return False
+    return name == OWN[0] if of_manifest else _tile_of(name) is not None
 
 
 def digest(data: bytes) -> str:

@@ -20,6 +20,7 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
+from paretoid import writing
 from paretoid.runs import dask_executor, store, tiles
 
 TIED = pt.BernoulliBandit([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])  # runs to its budget
@@ -67,7 +68,7 @@ def test_a_driver_killed_five_times_at_random_loses_nothing(tmp_path, uninterrup
     assert sizes == sorted(set(sizes))  # every life added something
     assert not pt.open_campaign(tmp_path, partial=True).finished.all()
     xr.testing.assert_identical(uninterrupted, long_campaign().run(tmp_path).compute())
-    assert not list(tmp_path.rglob("*.draft"))
+    assert not list(tmp_path.rglob(".paretoid-*"))
 
 
 POOL_DRIVER = """
@@ -233,19 +234,19 @@ def test_a_damaged_checkpoint_only_costs_time(tmp_path, monkeypatch):
 def test_a_full_disk_is_a_clear_error_and_the_store_stays_valid(tmp_path, monkeypatch):
     monkeypatch.setattr(tiles, "_LONGEST", 0.02)
     campaign = pt.Campaign([TIED, TIED], replications=8, max_samples=20_000, seed=1)
-    expected, flush, room = campaign.run(), store._sync, iter(range(4))
+    expected, flush, room = campaign.run(), writing.sync, iter(range(4))
 
     def full(path: Path) -> None:
-        if path.suffix == ".draft" and next(room, None) is None:
+        if next(room, None) is None:
             raise OSError(errno.ENOSPC, "No space left on device")
         flush(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_sync", full)
+        patch.setattr(writing, "sync", full)
         with pytest.raises(OSError, match=r"No space left.*make room and run the same campaign"):
             campaign.run(tmp_path)
     assert _files(tmp_path) == 3  # and the manifest
-    assert not list(tmp_path.rglob("*.draft"))
+    assert not list(tmp_path.rglob(".paretoid-*"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing is damaged
         xr.testing.assert_identical(expected, campaign.run(tmp_path).compute())
