@@ -83,6 +83,19 @@ def whole_file(
     sync_folder(target.parent)
 
 
+def write_text(path: str | os.PathLike[str], words: str, *, force: bool = False) -> None:
+    """A text as a new file in UTF-8, with a newline at its end; see `new_file`.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> write_text(file, "done")
+    >>> file.read_text()
+    'done\\n'
+    """
+    with new_file(path, force=force) as draft:
+        draft.write_text(words.removesuffix("\n") + "\n", encoding="utf-8")
+
+
 def may_write(path: str | os.PathLike[str], *, force: bool = False) -> int | None:
     """Refuse a name that `new_file` would refuse, before hours of work; else the mode it has.
 

@@ -10,6 +10,7 @@ import typer
 from paretoid.cli import published
 from paretoid.cli.options import (
     Delta,
+    Force,
     Json,
     OutDir,
     Quiet,
@@ -60,6 +61,7 @@ def plan(
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
     out: OutDir = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -74,7 +76,10 @@ def plan(
     if k < 0:
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
-    check_folder(out)
+    if out is not None:
+        from paretoid.report.plan_files import NAMES
+
+        check_folder(out, NAMES, force=force, inputs=[trial])
     published.check_sampler(variances, seed)
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
@@ -125,7 +130,9 @@ def plan(
     )  # fmt: skip
     shares = estimation.pareto_probability(fitted, slack, fold=fold)
     if out is not None:
-        written = write_plan(fitted, shares, planned, out, command=command_as_typed(context))
+        written = write_plan(
+            fitted, shares, planned, out, command=command_as_typed(context), force=force
+        )
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:
         say_json(as_dict(fitted, shares, planned))

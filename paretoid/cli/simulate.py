@@ -12,6 +12,7 @@ import typer
 
 from paretoid.cli.options import (
     Eps1,
+    Force,
     Instance,
     Json,
     Kind,
@@ -85,6 +86,7 @@ def simulate(
     minimize: Less = None,
     seed: Seed = 1,
     out: OutFile = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -98,7 +100,7 @@ def simulate(
     import paretoid as pt
     from paretoid.cli import members
 
-    check_file(out, (".nc", ".csv", ".json"))
+    check_file(out, (".nc", ".csv", ".json"), force=force, inputs=[instance])
     bandit = members.instance(instance, kind, scale, minimize)
     goals = members.goals(goal, k, eps1, eps2)
     radii = [members.radius(name) for name in radius or []] or None
@@ -115,7 +117,7 @@ def simulate(
         raise ValueError(str(error)) from error
     data = describe(runs)
     if out is not None:
-        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs)
+        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs, force=force)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.writing import new_file
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -75,8 +77,8 @@ def annotate(fit: Any, attributes: dict[str, Any]) -> None:
     fit["posterior"].attrs.update(attributes)
 
 
-def save_fit(fit: Any, path: str | Path) -> None:
-    """Write a fit as netCDF.
+def save_fit(fit: Any, path: str | Path, *, force: bool = False) -> None:
+    """Write a fit as netCDF; a file of that name is replaced only by `force`.
 
     >>> import tempfile
     >>> from paretoid.estimation import fit, load_trial
@@ -88,8 +90,8 @@ def save_fit(fit: Any, path: str | Path) -> None:
     ['fit.nc']
     """
     group(fit, "posterior")
-    with quiet():
-        fit.to_netcdf(str(path), engine="h5netcdf")
+    with quiet(), new_file(path, force=force) as draft:
+        fit.to_netcdf(str(draft), engine="h5netcdf")
 
 
 def load_fit(path: str | Path) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from paretoid.explorer.design import COLUMNS
 from paretoid.explorer.explorer import Allocation, Explorer
 from paretoid.explorer.outcomes import known
 from paretoid.tables import read_table, refuse, write_csv
+from paretoid.writing import new_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -113,7 +113,8 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
         raise ValueError(f"{path} exists already; choose another name.")
     if target.suffix == ".nc":
         data = as_dataset(explorer)
-        _write(target, lambda: data.to_netcdf(target, engine="h5netcdf"))
+        with new_file(target) as draft:
+            data.to_netcdf(draft, engine="h5netcdf")
         return int(data.sizes["allocation"])
     if events:
         head = ["seq", "time", "author", "kind", "body", "hash"]
@@ -121,14 +122,5 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
     else:
         head = [*COLUMNS, *explorer.design.objectives]
         body = [list(row.values()) for row in allocations(explorer)]
-    _write(target, lambda: write_csv(target, head, body, new=True))
+    write_csv(target, head, body)
     return len(body)
-
-
-def _write(path: Path, write: Callable[[], Any]) -> None:
-    """Write a whole file or none."""
-    try:
-        write()
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise ValueError(f"{path} cannot be written: {error.strerror}.") from None

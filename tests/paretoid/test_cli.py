@@ -207,7 +207,10 @@ def test_what_the_system_refuses_is_bad_input(cli, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", full)
     code, _, err = cli("bounds", "--out", "x.json")
-    assert (code, err) == (2, "paretoid: x.json: No space left on device.\n")
+    assert (code, err) == (
+        2,
+        "paretoid: x.json cannot be written: No space left on device. Name another file.\n",
+    )
 
 
 @pytest.mark.filterwarnings("default")
