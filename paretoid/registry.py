@@ -20,7 +20,7 @@ from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
-from paretoid.theory.member import Member, arguments
+from paretoid.theory.member import Member, arguments, worth
 from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
 from paretoid.theory.shares import Shares
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
@@ -367,6 +367,26 @@ def _refuse_strange(key: str, value: Any) -> None:
         _plain(value)
     except ValueError as error:
         raise ValueError(f"its argument {key}: {error}") from None
+
+
+def stored_worth(spec: str, what: str, others: Sequence[str]) -> str:
+    """ "proved" or "heuristic": what the member that a file names is worth, asked of its class.
+
+    `others` are the identities of members that are not ours; the modules they name are imported.
+    Who cannot be made again is heuristic: nobody can look up a proof of it.
+
+    >>> stored_worth("Mixture(rho=7)", "radius", []), stored_worth("Mine(3)", "goal", ["my:Mine"])
+    ('proved', 'heuristic')
+    """
+    member = _printed(spec, what)
+    if member is not None:
+        return worth(member)
+    named = [other for other in others if re.split("[:.]", other)[-1] == spec.partition("(")[0]]
+    try:
+        (name,) = named
+        return worth(make(name, split(spec)[1], what))
+    except Exception:  # of a module of somebody else's: anything
+        return "heuristic"
 
 
 def identities(members: Sequence[Any]) -> list[str]:

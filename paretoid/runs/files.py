@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,40 +16,114 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretoid.registry import stored_worth
 from paretoid.runs.results import VARIABLES
 from paretoid.runs.tiles import Tile
+from paretoid.theory.member import GUARANTEES
 from paretoid.writing import DRAFT
 
-#: version of the layout: a reader refuses what is newer than itself
-FORMAT = 1
+#: version of the layout: a reader refuses what is newer than itself. 1 had no digest
+FORMAT = 2
 _HASH = 32  # hexadecimal digits kept of SHA-256
 _NAME = re.compile(rf"(?P<tile>.+)-[0-9a-f]{{{_HASH}}}\.(nc|npz)")
 #: all that a store makes in its directory; the manifest first
 OWN = ("campaign.json", "lock", "chunks", "checkpoints")
 
 
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """A manifest as campaign.json, signed by the digest of all that it says.
+
+    >>> manifest_text({"format": 2}).split("\\n")[:2]
+    ['{', ' "format": 2,']
+    """
+    said = {key: value for key, value in manifest.items() if key != "digest"}
+    return json.dumps({**said, "digest": _digest_of(said)}, indent=1)
+
+
+def _digest_of(said: Mapping[str, Any]) -> str:
+    """SHA-256 of what is said, however it is laid out."""
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """What campaign.json says; refused if it is missing, damaged or of a newer format."""
-    path = directory / "campaign.json"
+    """What campaign.json says; refused if it is missing, damaged or of a newer format.
+
+    Its guarantees are asked of the members that it names, not read.
+    """
+    path = directory / OWN[0]
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         newer = int(manifest["format"]) > FORMAT
         author = manifest["versions"]["paretoid"]
-        if not newer:  # all that readers rely on
-            _ = manifest["campaign"]["streams"], int(manifest["replications"]), manifest["kernels"]
+        if not newer:
+            _check_digest(manifest)
+            about = manifest["campaign"]
+            _check_sizes(about, manifest["replications"], manifest["kernels"])
+            about["guarantees"] = _guarantees(about)
     except FileNotFoundError:
         raise ValueError(
             f"{str(directory)!r} is no campaign: it has no campaign.json. Pass the directory that "
             f"was given as store=."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be read: {error}. Restore it from a copy.") from error
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
+        why = str(error) or type(error).__name__
+        raise ValueError(f"{path} cannot be read: {why}. Restore it from a copy.") from error
     if newer:
         raise ValueError(
             f"{str(directory)!r} was written by paretoid {author} in format {manifest['format']}; "
             f"this version knows formats up to {FORMAT}. Upgrade paretoid to read it."
         )
     return dict(manifest)
+
+
+def _check_digest(manifest: dict[str, Any]) -> None:
+    if manifest["format"] == 1 and "digest" not in manifest:
+        return  # begun by an early 0.1.0; signed when it goes on
+    said = {key: value for key, value in manifest.items() if key != "digest"}
+    if manifest.get("digest") != _digest_of(said):
+        raise ValueError("it was changed after it was written: it does not have the digest in it")
+
+
+def _check_sizes(about: dict[str, Any], replications: Any, kernels: Any) -> None:
+    """Raise where a manifest lacks what its readers rely on."""
+    lists = [about[key] for key in ("instances", "arms", "objectives", "minimize", "goals",
+                                    "labels", "radii", "deltas", "streams")]  # fmt: skip
+    if not all(isinstance(values, list) for values in lists):
+        raise TypeError("what should be a list is none")
+    texts = (about["rule"], about["outcomes"], kernels, *about["goals"], *about["radii"])
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("what should be a text is none")
+    if type(replications) is not int or replications < 1 or not isinstance(about["single"], bool):
+        raise ValueError(f"replications={replications!r} must be a positive integer")
+    goals = sorted(goal for stream in about["streams"] for goal in stream)
+    if goals != list(range(len(about["goals"]))) or len(about["labels"]) != len(goals):
+        raise ValueError("streams do not list every goal once")
+    shape = (len(about["arms"]), len(about["objectives"]))
+    for case in about["instances"]:
+        _ = case["label"], case["kind"]
+        for key in ("means", "scale"):
+            if np.array(case[key], dtype=float).shape != shape:
+                raise ValueError(f"the {key} of instance {case['label']!r} are no table of numbers")
+    _ = [float(delta) for delta in about["deltas"]], about["seed"], about["max_samples"]
+
+
+def _guarantees(about: dict[str, Any]) -> list[str]:
+    """For each radius the weakest of it, the rule and the goals, as their classes say today."""
+    others = about.get("others", [])
+    shared = [stored_worth(about["rule"], "rule", others)]
+    shared += [stored_worth(goal, "goal", others) for goal in about["goals"]]
+    return [
+        min(stored_worth(radius, "radius", others), *shared, key=GUARANTEES.index)
+        for radius in about["radii"]
+    ]
 
 
 def tiles_in(folder: Path) -> dict[Tile, Path]:

@@ -33,6 +33,7 @@ from paretoid.runs.files import (
     OWN,
     digest,
     is_draft,
+    manifest_text,
     read_manifest,
     tiles_in,
     verified,
@@ -206,9 +207,8 @@ class Store:
                 )
             if old["replications"] >= self.campaign.replications:
                 return
-            now = {**old, "replications": self.campaign.replications}
-        text = json.dumps(now, indent=1)
-        self._write(path, text.encode())
+            now = {**old, "format": FORMAT, "replications": self.campaign.replications}
+        self._write(path, manifest_text(now).encode())
 
     def tiles(self) -> list[Tile]:
         """Finished tiles; damaged files are removed with a warning, to be computed again."""
@@ -260,7 +260,8 @@ class Store:
 
     def dataset(self, *, partial: bool = False) -> xr.Dataset:
         """Results, read from the files when needed."""
-        return open_part(self.directory, self.campaign.replications, partial=partial)
+        runs = open_part(self.directory, self.campaign.replications, partial=partial)
+        return runs.assign_coords(guarantee=("radius", self.campaign.guarantees))
 
     def _write(self, path: Path, data: bytes, suffix: str = "") -> Path:
         """Keep `data` under its name, on the disk and whole.
