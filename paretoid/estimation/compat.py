@@ -113,8 +113,9 @@ def load_fit(path: str | Path) -> Any:
         arviz = import_arviz()
         try:
             fit = arviz.from_netcdf(str(path), engine="h5netcdf")
-        except OSError as error:
-            raise ValueError(f"{path} is no netCDF file: {error}") from None
+        except Exception as error:  # of a damaged file HDF5, xarray and ArviZ raise many kinds
+            why = str(error) or type(error).__name__
+            raise ValueError(f"{path} is no netCDF file, or damaged: {why}. Fit again.") from None
     if "paretoid_trial" not in group(fit, "posterior").attrs:
         raise ValueError(f"{path} holds no fit of a trial summary; {_WRITER} writes one.")
     return fit

@@ -18,7 +18,15 @@ from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.intervals import quantile
 from paretoid.summaries import summary_of
-from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_count, check_delta
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    as_epsilon,
+    check_count,
+    check_delta,
+    is_number,
+    shown,
+)
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:
@@ -126,10 +134,10 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     [0.405, 0.405, 0.405]
     """
     trial = trial if isinstance(trial, TrialSummary) else trial_of(trial)
-    if not isinstance(fold, (int, float)) or not 1 < fold < math.inf:
+    if not is_number(fold) or not fold > 1:
         raise ValueError(
-            f"fold={fold!r} must be a ratio above 1: responses closer than that count as equal. "
-            f"Non-inferiority trials use 1.5; for no margin leave it out."
+            f"fold={shown(fold)} must be a ratio above 1: responses closer than that count as "
+            f"equal. Non-inferiority trials use 1.5; for no margin leave it out."
         )
     if "log-normal" not in trial.scales:
         raise ValueError(

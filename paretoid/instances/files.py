@@ -103,6 +103,9 @@ def _from_toml(path: str | Path) -> Bandit:
         data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is no TOML: {error}.") from None
+    except (RecursionError, ValueError) as error:  # brackets without end; 5000 digits
+        why = "its brackets are nested too deeply" if isinstance(error, RecursionError) else error
+        raise ValueError(f"{path} cannot be read: {why}. Give lists of numbers.") from None
     for key in data:
         if key not in _KEYS:
             hint = meant(key, _KEYS)
