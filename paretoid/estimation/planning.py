@@ -12,21 +12,26 @@ import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.bounds import Problem, setting_bounds
+from paretoid.design.informed import informed
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
+from paretoid.goals.base import with_union
 from paretoid.intervals import quantile
 from paretoid.summaries import summary_of
+from paretoid.text import MARGINS
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
     as_epsilon,
+    check_choice,
     check_count,
     check_delta,
     is_number,
     shown,
 )
+from paretoid.theory.practical import practical_set
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:
@@ -93,7 +98,7 @@ def posterior_bandits(fit: Any, n: int) -> list[Bandit]:
     n = check_count(n, name="n", most=len(means), why="each instance is a draw of the posterior.")
     rows = np.floor((np.arange(n) + 0.5) * len(means) / n).astype(int)
     trial = trial_of(fit)
-    return [_bandit(trial, means[r], scales[r]) for r in rows]
+    return [bandit_of_trial(trial, means[r], scales[r]) for r in rows]
 
 
 def plug_in_bandit(fit: Any) -> Bandit:
@@ -107,10 +112,13 @@ def plug_in_bandit(fit: Any) -> Bandit:
     (('IgG', 'NT50 wild-type', 'NT50 delta'), True)
     """
     means, scales = posterior_draws(fit)
-    return _bandit(trial_of(fit), means.mean(axis=0), np.sqrt((scales**2).mean(axis=0)))
+    return bandit_of_trial(trial_of(fit), means.mean(axis=0), np.sqrt((scales**2).mean(axis=0)))
 
 
-def _bandit(trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: Any = None) -> Bandit:
+def bandit_of_trial(
+    trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: Any = None
+) -> Bandit:
+    """A bandit with the arms and endpoints of `trial`; known-scale radii are told `scale`."""
     names: dict[str, Any] = {
         "arms": trial.arms, "objectives": trial.endpoints, "minimize": trial.minimize,
     }  # fmt: skip
@@ -124,10 +132,24 @@ def _bandit(trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: An
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)
 
 
+def tell_scales(
+    bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
+) -> list[Bandit]:
+    """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
+    needs = isinstance(radius, Radius) and radius.needs_scale  # simulate refuses what is none
+    if not needs or bandits[0].model != "gaussian":
+        return list(bandits)
+    trial = trial_of(fit)
+    stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
+    return [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+
+
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
 
-    Takes a trial summary or a fit. 1.5 is the vaccine field's usual non-inferiority margin.
+    Takes a trial summary or a fit. What a margin means is the goal's to say: that of `ParetoSet`
+    lets an arm in that is close in one endpoint, which no non-inferiority trial would do; that of
+    `PracticalSet` does not.
 
     >>> from paretoid.estimation import load_trial
     >>> [round(eps, 3) for eps in fold_margin(load_trial("comcov2"), 1.5)]
@@ -137,7 +159,7 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     if not is_number(fold) or not fold > 1:
         raise ValueError(
             f"fold={shown(fold)} must be a ratio above 1: responses closer than that count as "
-            f"equal. Non-inferiority trials use 1.5; for no margin leave it out."
+            f"equal. For no margin leave it out."
         )
     if "log-normal" not in trial.scales:
         raise ValueError(
@@ -147,8 +169,13 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     return tuple(math.log(fold) if s == "log-normal" else 0.0 for s in trial.scales)
 
 
-def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) -> xr.Dataset:
+def pareto_probability(
+    fit: Any, eps1: Any = 0.0, *, fold: float | None = None, margin_means: str = "any"
+) -> xr.Dataset:
     """P(arm in S*) and P(arm in S*_eps1) per arm, with Monte Carlo standard errors.
+
+    `margin_means="all"`: in place of S*_eps1 the arms that are not practically dominated, with
+    eps1 for their margin (`theory.practical_set`).
 
     The error comes from the means of twenty batches per chain, which sees autocorrelation, and
     is never below that of independent draws with one success and one failure added: a share of
@@ -157,14 +184,15 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
     >>> posterior = fit(trial, "pooled", chains=2, cores=1)
-    >>> found = pareto_probability(posterior, fold=1.5)
-    >>> [str(arm) for arm in found.arm[found.optimal.values > 0.9].values]
+    >>> probability = pareto_probability(posterior, fold=1.5)
+    >>> [str(arm) for arm in probability.arm[probability.optimal.values > 0.9].values]
     ['BNT/BNT + BNT']
-    >>> bool((found.near_optimal >= found.optimal).all())    # a margin only adds arms
+    >>> bool((probability.near_optimal >= probability.optimal).all())    # a margin only adds arms
     True
     """
     import xarray as xr
 
+    check_choice(margin_means, tuple(MARGINS), name="margin_means", why="see PracticalSet.")
     trial = trial_of(fit)
     if fold is not None:
         if np.any(np.asarray(eps1) != 0):
@@ -177,12 +205,19 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     shares: dict[str, Any] = {}
     for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
         inside = _in_pareto_set(means * sign, slack)
+        if name == "near_optimal" and margin_means == "all":
+            inside = np.array([practical_set(draw, slack) for draw in means * sign])
         shares[name] = ("arm", inside.mean(axis=0))
         shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
     return xr.Dataset(
         shares,
         coords={"arm": list(trial.arms)},
-        attrs={"eps1": epsilon, "draws": len(means), "assumptions": " ".join(trial.assumptions)},
+        attrs={
+            "eps1": epsilon,
+            "margin_means": margin_means,
+            "draws": len(means),
+            "assumptions": " ".join(trial.assumptions),
+        },
     )
 
 
@@ -218,6 +253,8 @@ def plan(
     max_samples: int = REALISTIC,
     samples: Sequence[int] | None = None,
     scale_quantile: float = SCALE_QUANTILE,
+    shares: str = "informed",
+    mix: float = 0.2,
     seed: int = 1,
     executor: Any = None,
     progress: bool = False,
@@ -233,16 +270,23 @@ def plan(
     samples     sizes N at which the assurance P(tau <= N) is stated; default 20 up to max_samples
     max_samples participants the trial can have: runs that reach it are censored, a result
 
-    The default radius has its rho tuned to the sample size per arm that a pilot of simulated
-    trials on the plug-in instance needed: fixed before any new data.
+    shares      "informed": the default radius shares delta out by the samples that each arm is
+                expected to need, and has its rho by arm, see `informed`; `mix` is the part shared
+                evenly. "uniform": equal shares, and one rho tuned to the sample size per arm that
+                a pilot of simulated trials on the plug-in instance needed. Both are fixed before
+                any new data, so the guarantee is the same. A radius that is given stays as it is.
+
+    With informed shares the same draws are also simulated with uniform ones: uniform_needed and
+    uniform_stopping_time show what the published data save.
 
     Dims goal, draw, replication, arm, samples, assurance_level. Per posterior draw: stopping_time,
     stopped, correct, answer, pulls, sharp_bound, theorem_1. Summaries: assurance (with _error),
     samples_needed (inf: not within max_samples), censored, error_rate with its 95% interval
     (wrong answers among all draws), allocation, returned. Of the plug-in instance: plug_in_*,
-    characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian outcomes,
-    no margin. Attributes say in words what the guarantee and the bounds rest on, which
-    assumptions were made and which arms tie.
+    characteristic_time, characteristic_weights, lower_bound: exact problem, no margin, by the
+    divergence of its outcomes, Gaussian or 0/1; NaN where their law is not known. Attributes say
+    in words what the guarantee and the bounds rest on, which assumptions were made and which arms
+    tie.
 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -259,7 +303,7 @@ def plan(
 
     trial = trial_of(fit)
     asked = _as_goals(goals)
-    goal_list = _with_margin(asked, trial, fold)
+    goal_list = with_margin(asked, trial, fold)
     delta = check_delta(delta)
     max_samples = check_count(max_samples, name="max_samples", why="it is the size of a trial.")
     check_count(draws, name="draws", why="assurance is an average over posterior draws.")
@@ -276,19 +320,25 @@ def plan(
     common: dict[str, Any] = {
         "delta": delta, "seed": seed, "max_samples": max_samples, "executor": executor,
     }  # fmt: skip
+    check_choice(shares, ("informed", "uniform"), name="shares", why="delta is shared out once.")
     expected, tuned = max_samples / K, radius is None
+    uniform, bound_by = None, radius
     if radius is None:
         pilot = pt.simulate(
-            plug_in, goal_list, radius=_default_radius(plug_in, delta, expected),
+            plug_in, goal_list, radius=_default_radius(plug_in, goal_list, delta, expected),
             replications=_PILOT, **common,
         )  # fmt: skip
         expected = float(pilot.stopping_time.median("replication").max()) / K
-        radius = _default_radius(plug_in, delta, expected)
-    if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
-        _, scales = posterior_draws(fit)
-        stated = np.quantile(scales, scale_quantile, axis=0)
-        bandits = [_bandit(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
-        plug_in = _bandit(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+        radius = bound_by = _default_radius(plug_in, goal_list, delta, expected)
+        if any(goal.union == "pairs" for goal in goal_list):
+            shares = "uniform"  # shares belong to claims
+        if shares == "informed":
+            uniform = pt.simulate(bandits, goal_list, radius=radius, replications=1, **common)
+            radius = informed(
+                bandits, goal_list, delta, mix, radius, max_samples=max_samples,
+                seed=_another_seed(seed), executor=executor,
+            )  # fmt: skip
+    plug_in, *bandits = tell_scales([plug_in, *bandits], fit, radius, scale_quantile)
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, **common
     ).isel(replication=0, drop=True)
@@ -308,6 +358,13 @@ def plan(
     smoothed = (within.sum(axis=1) + 1) / (draws + 2)
     result["assurance_error"] = (("goal", "samples"), np.sqrt(smoothed * (1 - smoothed) / draws))
     result["samples_needed"] = (("goal", "assurance_level"), _needed(time, stopped))
+    if uniform is not None:
+        uniform = uniform.isel(replication=0, drop=True).transpose("goal", "instance", ...)
+        dims = ("goal", "draw")
+        result["uniform_stopping_time"] = (dims, uniform.stopping_time.values)
+        result["uniform_stopped"] = (dims, uniform.stopped.values)
+        needed = _needed(uniform.stopping_time.values, uniform.stopped.values)
+        result["uniform_needed"] = (("goal", "assurance_level"), needed)
     told = [summary_of(runs.isel(goal=g)) for g in range(len(goal_list))]
     result["censored"] = ("goal", [summary.late[0] for summary in told])
     for at, name in enumerate(("error_rate", "error_lower", "error_upper")):
@@ -316,24 +373,34 @@ def plan(
     returned = np.array([summary.returned for summary in told]) / draws
     result["returned"] = (("goal", "arm"), returned)
 
-    bound_radius, bound_words = _bound_radius(radius)
+    assert bound_by is not None
+    bound_radius, bound_words = _bound_radius(bound_by, uniform is not None)
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
-        table = [[float(limits[name]) for limits in row] for row in bounds]
+        table = [[float(limits.get(name, math.nan)) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
-    T = Problem.of(plug_in).time
-    result["characteristic_time"] = T.time
-    result["characteristic_weights"] = ("arm", T.weights)
-    result["lower_bound"] = T.samples(delta)
+    at_fit = Problem.of(plug_in)
+    T = at_fit.time if at_fit.outcomes else None
+    result["characteristic_time"] = T.time if T else np.nan
+    result["characteristic_weights"] = ("arm", T.weights if T else np.full(K, np.nan))
+    result["lower_bound"] = T.samples(delta) if T else np.nan
     result["smallest_margin"] = ("draw", [_nearest(b)[0] for b in bandits])
     result.attrs = {
         **runs.attrs,
         **({"expected_samples_per_arm": expected} if tuned else {}),
-        "guarantee_in_words": _in_words(radius, plug_in, scale_quantile, delta),
+        "shares": shares if tuned else "as given",
+        "mix": mix if uniform is not None else 1.0,
+        "guarantee_in_words": _in_words(
+            radius, plug_in, scale_quantile, delta, runs.attrs["guarantee"]
+        ),
+        "shares_in_words": _shares_in_words(len(goal_list), mix) if uniform is not None else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
-        "average on the plug-in instance, taken as Gaussian; a margin or k needs fewer",
+        f"average on the plug-in instance with {at_fit.outcomes.capitalize()} outcomes, "
+        "independent between endpoints; a margin or k needs fewer"
+        if T
+        else "",
         "near_ties": _ties(bandits, stopped, goal_list, max_samples),
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,
@@ -352,7 +419,9 @@ def _as_goals(goals: Any) -> list[Any]:
     return listed
 
 
-def _with_margin(goal_list: list[Any], trial: TrialSummary, fold: float | None) -> list[Goal]:
+def with_margin(goals: Any, trial: TrialSummary | Any, fold: float | None) -> list[Goal]:
+    """The goals as a list, with a slack of `fold` where it is given; see `fold_margin`."""
+    goal_list = _as_goals(goals)
     if fold is None:
         return goal_list
     margin = fold_margin(trial, fold)
@@ -361,11 +430,22 @@ def _with_margin(goal_list: list[Any], trial: TrialSummary, fold: float | None) 
             raise ValueError(
                 f"{goal} states its own margin, and fold={fold} would set another. Give one."
             )
-    both = {"eps1": margin, "eps2": margin}
-    return [
-        replace(goal, **(both if isinstance(goal, Cover) else {"eps1": margin}))
-        for goal in goal_list
-    ]
+
+    def given(goal: Goal) -> dict[str, Any]:
+        if isinstance(goal, PracticalSet):
+            return {"margin": margin, "slack": None}  # half of it, as by default
+        return {"eps1": margin, **({"eps2": margin} if isinstance(goal, Cover) else {})}
+
+    return [replace(goal, **given(goal)) for goal in goal_list]
+
+
+def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
+    """The goals, with their margins, and the radius of a plan."""
+    from paretoid import registry
+
+    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
+    goals = with_margin(asked, trial, planned.attrs["fold"] or None)
+    return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
@@ -381,9 +461,15 @@ def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
     return np.unique(sizes)
 
 
-def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
+def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expected: float) -> Radius:
     rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
-    return UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    radius = UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    return with_union(radius, goals)
+
+
+def _another_seed(seed: int) -> int:
+    """A seed for the guess, so that the plan is not judged on the noise that shaped it."""
+    return int(np.random.SeedSequence(seed, spawn_key=(14,)).generate_state(1)[0])
 
 
 def _needed(time: Any, stopped: BoolArray) -> FloatArray:
@@ -392,12 +478,13 @@ def _needed(time: Any, stopped: BoolArray) -> FloatArray:
     return np.array([[quantile(goal, level) for level in ASSURANCES] for goal in times])
 
 
-def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
+def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
     """The radius whose inversion stands for this one, and what that means."""
     if isinstance(radius, (Mixture, KaufmannKoolen)):
+        whose = "the plan's own radius" + (" with uniform shares" if informed else "")
         return radius, (
-            "sharp_bound inverts the plan's own radius on each draw; theorem_1 is for the radius "
-            "of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
+            f"sharp_bound inverts {whose} on each draw; theorem_1 is for the radius "
+            f"of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (
@@ -406,9 +493,11 @@ def _bound_radius(radius: Radius) -> tuple[PairwiseRadius, str]:
     )
 
 
-def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: float) -> str:
-    if radius.guarantee != "proved":
-        return f"{radius} is heuristic: nothing bounds the probability of a wrong answer."
+def _in_words(
+    radius: Radius, bandit: Bandit, scale_quantile: float, delta: float, guarantee: str
+) -> str:
+    if guarantee != "proved":
+        return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
     if not radius.needs_scale:
         return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."
@@ -417,6 +506,16 @@ def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: floa
     return (
         f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
         f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
+    )
+
+
+def _shares_in_words(goals: int, mix: float) -> str:
+    averaged = ", averaged over the goals after each is normalised" if goals > 1 else ""
+    return (
+        f"Planned with the published data: delta is shared out by the samples that each arm is "
+        f"expected to need{averaged} (mix {mix:g}). The guarantee does not lean on them: a wrong "
+        f"answer has probability at most delta whatever those data were worth, if they are not "
+        f"counted again in the trial."
     )
 
 

@@ -40,8 +40,9 @@ from paretoid.report.page import (
     settings,
     versions_table,
 )
+from paretoid.report.plan_text import without
 from paretoid.summaries import Summary, summary_of
-from paretoid.text import at_most, chosen, count, counted, interval, shares
+from paretoid.text import MARGINS, at_most, chosen, count, counted, interval, shares
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -117,20 +118,33 @@ def _answers(
             said = f"{count(size)} participants (95% interval {ends})"
         sentences = [
             f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
-            f"over {draws} draws of the posterior.",
+            f"over {draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
             f"Which arms: {_which(summary, planned.arm.values)}",
             f"How sure: {_wrong(summary, planned)}",
         ]
         blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
     if planned.attrs["guarantee"] == "proved":
         blocks.append(TextBlock(f"What the proof assumes: {_assumed(planned)}"))
+        if planned.attrs.get("shares_in_words"):
+            blocks.append(TextBlock(planned.attrs["shares_in_words"]))
     else:
         blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
+    assumed = trial_of(fit).assumptions
+    if assumed:
+        blocks.append(TextBlock(f"Assumed, not reported: {' '.join(assumed)}"))
     problems = group(fit, "posterior").attrs["paretoid_problems"]
     if problems:
         said = f"The fit has problems that its maker accepted: {problems}. "
         blocks.insert(0, TextBlock(said + "All numbers below inherit them.", "warning"))
     return blocks
+
+
+def _saved(plan: xr.Dataset, limit: int) -> str:
+    """What informed shares save at the last level of assurance; nothing without them."""
+    if "uniform_needed" not in plan:
+        return ""
+    needed, uniform = float(plan.samples_needed[-1]), float(plan.uniform_needed[-1])
+    return f" With uniform shares of delta it takes {without(needed, uniform, limit)}."
 
 
 def _which(summary: Summary, arms: Sequence[str]) -> str:
@@ -171,13 +185,16 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
     for g, (label, summary) in enumerate(zip(methods.labels(goals), told, strict=True)):
         plan = planned.isel(goal=g)
         mean = mean_interval(plan.plug_in_stopping_time.values)
-        bounds = [credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")]
+        bounds = [
+            credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")
+            if not bool(plan[name].isnull().any())
+        ]  # fmt: skip
         rows.append([
             Cell(label),
             *(samples(*_needed(plan, level), limit=limit) for level in levels),
             samples(*mean, least=not bool(plan.plug_in_stopped.all())),
             percent(*summary.late), percent(*summary.error),
-            *(samples(*map(float, bound)) for bound in bounds),
+            *([samples(*map(float, bound)) for bound in bounds] or [Cell("none known")] * 2),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
              "mean N on the fitted means", "censored at the limit", "wrong answers",
@@ -231,7 +248,8 @@ def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> Tabl
         rows,
         "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
         f"participants are means over {summary.runs} simulated trials ± standard errors; shares of "
-        "trials have 95% intervals. Censored trials return no arm.",
+        "trials have 95% intervals. Censored trials return no arm."
+        + (f" {MARGINS[shares.attrs.get('margin_means', 'any')]}" if has_margin else ""),
     )
 
 
@@ -249,23 +267,28 @@ def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
         f"counted as censored, never as wrong."
     )
     tuned = planned.attrs.get("expected_samples_per_arm")
-    if tuned is not None:
+    if planned.attrs.get("shares_in_words"):
+        simulated += f" {planned.attrs['shares_in_words']}"
+    elif tuned is not None:
         simulated += (
             f" The radius's rho was chosen, before any new data, for {float(tuned):,.0f} "
             f"participants per arm, the need of a small pilot simulation at the posterior means."
         )
     time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    law = "0/1" if set(trial_of(fit).scales) == {"binary"} else "Gaussian"
     bound = (
         f"For comparison: on the fitted means without a margin every delta-correct method needs "
         f"at least {count(least)} samples on average (characteristic time T* = {count(time)}, "
-        f"computed to a relative 1e-6; Gaussian outcomes)."
+        f"computed to a relative 1e-6; {law} outcomes)."
     )
+    if math.isnan(time):
+        bound = ""
     if math.isinf(time):
         bound = "On the fitted means arms tie exactly, so without a margin no method ever ends."
     return [
         *fit_methods(fit), f"{methods.PARETO} {methods.APE}",
         f"{methods.intervals_of(radius, planned.attrs['radius'])} {_promise(radius, planned)}",
-        simulated, bound, methods.INTERVALS,
+        simulated, *([bound] if bound else []), methods.INTERVALS,
     ]  # fmt: skip
 
 
@@ -317,6 +340,10 @@ def _script(planned: xr.Dataset, made: str) -> str:
         by += "# margins to six digits: an older paretoid, which made the plan, kept no more\n"
     if "expected_samples_per_arm" not in said:  # else it is found again
         more += f"radius=pt.{said['radius']}, "
+    elif said.get("shares", "informed") != "informed":
+        more += f"shares={said['shares']!r}, "
+    elif float(said.get("mix", 0.2)) != 0.2:
+        more += f"mix={float(said['mix'])!r}, "
     if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
         more += f"scale_quantile={float(said['scale_quantile'])!r}, "
     if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):

@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paretoid import text
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.model import trial_of
+from paretoid.estimation.planning import posterior_draws
+from paretoid.explorer.design import Design
+from paretoid.explorer.design_toml import design_toml
+from paretoid.registry import goal_of, radius_of
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
@@ -21,7 +27,8 @@ if TYPE_CHECKING:
 #: what a plan consists of, in the order in which it is written
 PICTURES = ("forest", "pareto_probability", "projections", "stopping_time")
 NAMES = (
-    "fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html", "arms.csv", "assurance.csv",
+    "fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html", "design.toml",
+    "arms.csv", "assurance.csv",
     *(f"{name}.{suffix}" for name in PICTURES for suffix in ("png", "svg")),
 )  # fmt: skip
 
@@ -33,12 +40,14 @@ def write_plan(
     folder: str | Path,
     *,
     command: str = "",
+    priors: xr.Dataset | None = None,
     force: bool = False,
 ) -> list[Path]:
     """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
 
-    `command`, the line that made the plan, stands in the HTML report. A folder that has one of
-    the files already is refused, unless `force`. Returns the files.
+    `command`, the line that made the plan, stands in the HTML report. `priors`, from
+    `paretoid.estimation.sensitivity`, stands in text and JSON. A folder that has one of the files
+    already is refused, unless `force`. Returns the files.
 
     >>> import tempfile
     >>> from paretoid import AtMost
@@ -62,10 +71,12 @@ def write_plan(
     save_fit(fit, out / "fit.nc", force=force)
     with new_file(out / "plan.nc", force=force) as draft:
         planned.to_netcdf(draft, engine="h5netcdf")
-    write_text(out / "plan.json", text.as_json(as_dict(fit, shares, planned)), force=force)
-    write_text(out / "plan.txt", as_text(fit, shares, planned), force=force)
+    data = text.as_json(as_dict(fit, shares, planned, priors=priors))
+    write_text(out / "plan.json", data, force=force)
+    write_text(out / "plan.txt", as_text(fit, shares, planned, priors=priors), force=force)
     page = plan_report(fit, shares, planned, command=command)
     write_page(out / "report.html", page, force=force)
+    write_text(out / "design.toml", plan_design_toml(fit, planned), force=force)
     note = " ".join(trial_of(fit).assumptions)
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
@@ -81,6 +92,34 @@ def write_plan(
             with new_file(out / f"{name}.{suffix}", force=force) as draft:
                 axes.get_figure(root=True).savefig(draft, dpi=150)
     return [out / name for name in NAMES]
+
+
+def plan_design_toml(fit: Any, planned: xr.Dataset) -> str:
+    """The design that was simulated, for `paretoid trial new DIR/design.toml trial.db`."""
+    trial = trial_of(fit)
+    radius = radius_of(planned.attrs["radius"])
+    goals = [goal_of(str(goal)) for goal in planned.goal.values]
+    if radius is None or None in goals:
+        raise ValueError("the plan's goals or radius are none of ours, and no file can name them.")
+    binary = set(trial.scales) == {"binary"}
+    scale: Any = None
+    if radius.needs_scale:
+        quantile = float(planned.attrs["scale_quantile"])
+        scale = 0.5 if binary else np.quantile(posterior_draws(fit)[1], quantile, axis=0)
+    design = Design(
+        trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
+        float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
+        outcomes="binary" if binary else "gaussian", seed=int(planned.attrs["seed"]),
+    )  # fmt: skip
+    logs = [name for name, kind in zip(trial.endpoints, trial.scales, strict=True)
+            if kind == "log-normal"]  # fmt: skip
+    remarks = ["The design of the plan beside this file; `paretoid trial new design.toml trial.db` "
+               "starts the trial. Nothing in it may change once outcomes are known."]  # fmt: skip
+    if logs:
+        remarks.append(f"Record natural logarithms of {', '.join(logs)}.")
+    if planned.attrs.get("shares_in_words"):
+        remarks.append(planned.attrs["shares_in_words"])
+    return design_toml(design, remarks)
 
 
 def _arms(shares: xr.Dataset, planned: xr.Dataset) -> list[list[str]]:

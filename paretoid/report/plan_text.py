@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from paretoid import text
 from paretoid.estimation.model import trial_of
+from paretoid.report.prior_table import prior_dict, prior_text
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) -> str:
-    """Tables and sentences that keep within `width` columns, from 40 on."""
+def as_text(
+    fit: Any,
+    shares: xr.Dataset,
+    planned: xr.Dataset,
+    width: int = 80,
+    *,
+    priors: xr.Dataset | None = None,
+) -> str:
+    """Tables and sentences that keep within `width` columns, from 40 on.
+
+    `priors` is what `paretoid.estimation.sensitivity` returned.
+    """
     trial = trial_of(fit)
     width = max(width, 40)
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
     sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
-    lines = [*_wrapped([*sentences, *trial.assumptions, _problems(fit)], width), ""]
+    lines = [
+        *_wrapped([*sentences, *trial.assumptions, *trial.readings, _problems(fit)], width),
+        "",
+    ]
     heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
     if (shares.attrs["eps1"] > 0).any():
         heads.append("in margin")
@@ -32,15 +47,27 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     for goal in planned.goal.values:
         lines += _of_goal(planned.sel(goal=goal), width)
     words = [
+        _margin_in_words(shares),
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],
-        f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
-        f"{text.count(float(planned.lower_bound))} samples on average for any exact method on the "
-        f"fitted means.",
+        planned.attrs.get("shares_in_words", ""),
+        _least(planned),
         planned.attrs["near_ties"],
     ]
-    return "\n".join([*lines, "", *_wrapped(words, width)])
+    lines += ["", *_wrapped(words, width)]
+    return "\n".join(lines if priors is None else [*lines, "", prior_text(priors, width)])
+
+
+def _least(planned: xr.Dataset) -> str:
+    """What no exact method can be below on average; nothing where no such bound is known."""
+    time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    if math.isnan(time):
+        return ""
+    return (
+        f"Exact problem: T* = {text.count(time)}, so at least {text.count(least)} samples on "
+        f"average for any exact method on the fitted means."
+    )
 
 
 def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
@@ -49,10 +76,9 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
     goal = text.goal_label(str(plan.goal.values)) + (f": a {fold:g}-fold margin" if fold else "")
     least = "" if bool(plan.plug_in_stopped.all()) else ">= "
     facts = [
-        [f"N for {level:.0%} assurance", text.at_most(float(needed), limit)]
-        for level, needed in zip(
-            plan.assurance_level.values, plan.samples_needed.values, strict=True
-        )
+        row
+        for position, level in enumerate(plan.assurance_level.values)
+        for row in _of_level(plan.isel(assurance_level=position), float(level), limit)
     ] + [
         [
             "N on the fitted means, mean",
@@ -61,9 +87,12 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         ["censored at the limit", f"{float(plan.censored):.1%}"],
         ["wrong answers", f"{float(plan.error_rate):.1%}"],
         ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
-        ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
-        ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
     ]
+    if not bool(plan.sharp_bound.isnull().any()):
+        facts += [
+            ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
+            ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
+        ]
     arms = [
         [str(arm), text.count(samples), f"{share:.0%}"]
         for arm, samples, share in zip(
@@ -77,6 +106,35 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
 
 
+def _margin_in_words(shares: xr.Dataset) -> str:
+    """What the margin means; nothing if there is none."""
+    if not (shares.attrs["eps1"] > 0).any():
+        return ""
+    return text.MARGINS[shares.attrs.get("margin_means", "any")]
+
+
+def _of_level(plan: xr.Dataset, level: float, limit: int) -> list[list[str]]:
+    """N for one assurance, and what it would be without the published data."""
+    needed = float(plan.samples_needed)
+    rows = [[f"N for {level:.0%} assurance", text.at_most(needed, limit)]]
+    if "uniform_needed" in plan:
+        rows.append(["  with uniform shares", without(needed, float(plan.uniform_needed), limit)])
+    return rows
+
+
+def without(needed: float, uniform: float, limit: int) -> str:
+    """The N of uniform shares, and the part of it that informed ones save.
+
+    >>> without(1500.0, 2000.0, 3000), without(1500.0, float("inf"), 3000)
+    ('2,000 (25% saved)', '> 3,000')
+    """
+    said = text.at_most(uniform, limit)
+    if not math.isfinite(needed) or not math.isfinite(uniform):
+        return said
+    saved = 1 - needed / uniform
+    return f"{said} ({saved:.0%} saved)" if saved >= 0 else f"{said} ({-saved:.0%} more needed)"
+
+
 def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
     """The lines of sentences, a paragraph each; there are none of an empty one."""
     return [line for said in sentences for line in textwrap.wrap(said, width)]
@@ -87,7 +145,16 @@ def _problems(fit: Any) -> str:
     return f"The fit has problems that were accepted: {said}." if said else ""
 
 
-def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]:
+def _uniform(plan: xr.Dataset) -> dict[str, Any]:
+    if "uniform_needed" not in plan:
+        return {}
+    levels = (f"{level:g}" for level in plan.assurance_level.values)
+    return {"uniform_needed": dict(zip(levels, plan.uniform_needed.values, strict=True))}
+
+
+def as_dict(
+    fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, priors: xr.Dataset | None = None
+) -> dict[str, Any]:
     """The same for machines; null stands for infinity, which JSON cannot say."""
     trial = trial_of(fit)
     goals = {}
@@ -98,6 +165,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
                 zip((f"{level:g}" for level in plan.assurance_level.values),
                     plan.samples_needed.values, strict=True)
             ),
+            **_uniform(plan),
             "assurance": dict(zip(plan.samples.values, plan.assurance.values, strict=True)),
             "plug_in_mean_samples": plan.plug_in_stopping_time.values.mean(),
             "sharp_bound_median": plan.sharp_bound.median().item(),
@@ -112,6 +180,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         "endpoints": trial.endpoints,
         "citation": trial.citation,
         "assumptions": trial.assumptions,
+        "readings": trial.readings,
         "fit_problems": fit["posterior"].attrs["paretoid_problems"],
         "probability_optimal": dict(zip(trial.arms, shares.optimal.values, strict=True)),
         "probability_within_margin": dict(zip(trial.arms, shares.near_optimal.values, strict=True)),
@@ -121,4 +190,4 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         **{key: value for key, value in planned.attrs.items()
            if key not in ("citation", "assumptions", "fold")},
     })  # fmt: skip
-    return data
+    return data if priors is None else data | {"prior_sensitivity": prior_dict(priors)}

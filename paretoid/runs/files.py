@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paretoid.registry import stored_worth
+from paretoid.registry import stored_member
 from paretoid.runs.results import VARIABLES
+from paretoid.runs.setting import guarantee_of
 from paretoid.runs.tiles import Tile
 from paretoid.theory.member import GUARANTEES
 from paretoid.writing import DRAFT
@@ -116,14 +117,24 @@ def _check_sizes(about: dict[str, Any], replications: Any, kernels: Any) -> None
 
 
 def _guarantees(about: dict[str, Any]) -> list[str]:
-    """For each radius the weakest of it, the rule and the goals, as their classes say today."""
-    others = about.get("others", [])
-    shared = [stored_worth(about["rule"], "rule", others)]
-    shared += [stored_worth(goal, "goal", others) for goal in about["goals"]]
-    return [
-        min(stored_worth(radius, "radius", others), *shared, key=GUARANTEES.index)
-        for radius in about["radii"]
-    ]
+    """For each radius what its class, the rule's and the goals' say today, of every delta.
+
+    Who cannot be made again is heuristic: nobody can look up a proof of it.
+    """
+    others, K, D = about.get("others", []), len(about["arms"]), len(about["objectives"])
+    rule = stored_member(about["rule"], "rule", others)
+    goals = [stored_member(goal, "goal", others) for goal in about["goals"]]
+    said = []
+    for text in about["radii"]:
+        radius = stored_member(text, "radius", others)
+        try:
+            if any(member is None for member in (rule, radius, *goals)):
+                raise LookupError(text)
+            levels = [guarantee_of(rule, radius, goals, K, D, delta) for delta in about["deltas"]]
+            said.append(min(levels, key=GUARANTEES.index))
+        except Exception:  # of somebody else's member: anything
+            said.append("heuristic")
+    return said
 
 
 def tiles_in(folder: Path) -> dict[Tile, Path]:

@@ -149,3 +149,16 @@ def test_a_manifest_without_digest_and_without_sense_is_refused_in_a_sentence(tm
     path.write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match=r"cannot be read: .*Restore it from a copy"):
         pt.open_campaign(tmp_path / "old")
+
+
+def test_every_goal_of_ours_has_its_guarantee_again(tmp_path):
+    mine = pt.Campaign(
+        pt.BernoulliBandit([[0.9, 0.2], [0.1, 0.8]], objectives=["gain", "harm"]),
+        [pt.ParetoSet(limits={"harm": pt.at_most(0.5)}), pt.Cover(0.1, 0.2), pt.PracticalSet(0.5)],
+        radii=[pt.Mixture(), pt.Mixture(union="pairs")],
+        max_samples=50,
+    )
+    mine.run(tmp_path)
+    kept = pt.open_campaign(tmp_path).guarantee.values.tolist()
+    assert kept == mine.guarantees
+    assert "proved" in kept

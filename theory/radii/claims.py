@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -127,6 +127,15 @@ class MixtureRadius(PairwiseRadius):
         """True: arms have different rho."""
         return isinstance(self.rho, tuple) and len(set(self.rho)) > 1
 
+    def with_design(self, rho: Any, shares: Shares | None) -> Self:
+        """The same radius with another rho and other shares.
+
+        >>> from paretoid.theory import UnknownScale
+        >>> UnknownScale(w=0.2).with_design(50.0, None).w
+        0.2
+        """
+        return type(self)(**{**arguments(self), "rho": rho, "shares": shares})
+
     def _rho(self, n: FloatArray, K: int) -> Any:
         """rho for counts n; one that differs by arm along their first axis."""
         if not isinstance(self.rho, tuple):
@@ -148,6 +157,11 @@ class MixtureRadius(PairwiseRadius):
     def _spent(self) -> float:
         """The part of delta that is left for claims."""
         return 1.0
+
+    @property
+    def spent(self) -> float:
+        """The part of delta that claims may spend; unknown scales take the rest."""
+        return self._spent()
 
     def _constants(self, K: int, D: int, delta: float) -> Constants:
         return claim_constants(K, D, delta, self.union, self.sides, self.shares, self._spent())
