@@ -92,7 +92,7 @@ def note(words: str, quiet: bool = False) -> None:
 
 
 def shows_progress(quiet: bool) -> bool:
-    """Is somebody looking at stderr who wants a bar?"""
+    """True: stderr is a terminal and nobody asked for quiet, so a bar is drawn."""
     return not quiet and _terminal(sys.stderr)
 
 

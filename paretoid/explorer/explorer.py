@@ -52,6 +52,8 @@ class Explorer(Session):
     outcomes           "gaussian", "bounded" or "binary"; the last two need a scale
     radius, rule       as in `simulate`, every rule; the default is `APE`
     seed               shuffles the order within a batch, nothing else
+    cone               W or statements as in `in_cone`: outcomes are told as measured and judged by
+                       its rows, which the goals' eps and the `status` are about
     ledger             a file that does not exist yet; without it the log is in memory
     author, clock      go into every event; by default the user and the time in UTC
 
@@ -109,13 +111,14 @@ class Explorer(Session):
         outcomes: str = "gaussian",
         rule: Rule | None = None,
         seed: int = 0,
+        cone: Any = None,
         ledger: str | os.PathLike[str] | None = None,
         author: str | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         design = Design(
             arms, objectives, goal, delta, scale=scale, radius=radius, minimize=minimize,
-            outcomes=outcomes, rule=rule, seed=seed,
+            outcomes=outcomes, rule=rule, seed=seed, cone=cone,
         )  # fmt: skip
         self._begin(design, ledger, author, clock)
 

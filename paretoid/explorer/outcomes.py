@@ -58,6 +58,8 @@ def as_outcome(
     `binary`, a copy of `state.only_binary`, is carried on from row to row of a batch.
     """
     objectives = state.design.objectives
+    if state.design.cone is not None:
+        outcome = state.design.cone.outcome(outcome, id)
     if position is not None and position in state.replaced:
         raise ValueError(
             f"allocation {id!r} was overridden: the subject is now allocation "

@@ -206,7 +206,7 @@ class Session:
         self._ledger.check_storage()
         kept = self._checked_snapshot()
         state = self._fresh()  # what others write from now on is for the next time
-        replay, found = TrialState(self.design), head is None
+        replay, met_head = TrialState(self.design), head is None
         latest: tuple[datetime, int] | None = None
         backwards: list[str] = []
         for event in self._ledger.events():
@@ -221,14 +221,14 @@ class Session:
             if event.kind in ("scaled", "settled", "stopped"):
                 self._check_decision(replay, event)
             replay.apply(event)
-            found = found or event.hash == head
+            met_head = met_head or event.hash == head
             if kept is not None and kept[0] == event.seq:
                 if kept[1] != event.hash or replay.to_bytes() != kept[2].to_bytes():
                     raise _forged(event.seq)
                 kept = None
         if kept is not None:
             raise _forged(kept[0])
-        if not found:
+        if not met_head:
             raise LedgerError(
                 f"no event has the hash {head}: the log was cut before it or rewritten, or the "
                 f"hash belongs to another trial. Go back to a copy of the ledger."
@@ -495,7 +495,7 @@ def lens_of(design: Design) -> Lens:
         single = design.rule.levels(design.K, design.delta)
     return Lens(
         design.bandit, design.radius, design.delta, eps1=design.goals[0].eps1, levels=single,
-        drop=design.level(),
+        drop=design.level(), limits=len(design.goals[0].limits or ()),
     )  # fmt: skip
 
 

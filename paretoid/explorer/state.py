@@ -291,7 +291,7 @@ class TrialState:
         self.queue.insert(0, arm)
 
     def ended_since(self, reach: list[int]) -> bool:
-        """Has some objective's beginning passed the end of a round since it was `reach`?"""
+        """True: a round has become complete, in some objective, since they reached `reach`."""
         self.settle()
         return any(
             bisect_right(self.ends, now) > bisect_right(self.ends, before)
