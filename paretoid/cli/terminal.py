@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -48,7 +47,10 @@ def say(words: str = "", *, vital: bool = False) -> None:
     A reader that has left (`| head`) is no error, unless what is said is `vital`.
     """
     try:
-        print(_encodable(_harmless(words, _terminal(sys.stdout)), sys.stdout), flush=True)
+        print(
+            _encodable(text.visible(words, lines=True, styled=_terminal(sys.stdout)), sys.stdout),
+            flush=True,
+        )
     except OSError as error:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             # What could not be written is not tried again at the end of the process.
@@ -79,17 +81,11 @@ def _encodable(words: str, stream: TextIO | None) -> str:
         )
 
 
-def _harmless(words: str, styled: bool) -> str:
-    """Without the control characters that a name in somebody's file may hold; Rich's bold stays."""
-    escape = r"\x1b(?!\[[0-9;]*m)" if styled else r"\x1b"
-    return re.sub(rf"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|{escape}", "?", words)
-
-
 def note(words: str, quiet: bool = False) -> None:
     """A line about progress or a mistake, on stderr; folded between words on a terminal."""
     if quiet or sys.stderr is None:
         return
-    lines = _harmless(f"paretoid: {words}", False).split("\n")
+    lines = text.visible(f"paretoid: {words}", lines=True).split("\n")
     if _terminal(sys.stderr):
         fold = textwrap.TextWrapper(width(), break_long_words=False, break_on_hyphens=False)
         lines = [part for line in lines for part in fold.wrap(line) or [""]]
@@ -125,8 +121,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     A      0.5
     B    12.25
     """
-    heads = [_harmless(head, False) for head in heads]
-    rows = [[_harmless(cell, False) for cell in row] for row in rows]
+    heads = [text.visible(head) for head in heads]
+    rows = [[text.visible(cell) for cell in row] for row in rows]
     room = width(default=10_000)
     sizes = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     least = sum(min(size, _NAME) for size in sizes[:names]) + sum(sizes[names:])
