@@ -37,6 +37,7 @@ def fit(
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
+    assumed_sd: published.AssumedSd = None,
     variances: published.Variances = "partial",
     draws: Annotated[int, typer.Option(help="Draws of each chain.")] = 1000,
     tune: published.Tune = published.TUNE,
@@ -57,7 +58,9 @@ def fit(
     published.check_sampler(
         variances, seed, target_accept, cores, draws=draws, tune=tune, chains=chains
     )
-    summary = published.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
+    summary = published.read_trial(
+        trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
+    )
     from paretoid import estimation
     from paretoid.report.prior_table import prior_dict, prior_text
 
@@ -119,6 +122,7 @@ def describe(fitted: Any) -> dict[str, Any]:
     return {
         "citation": trial.citation,
         "assumptions": list(trial.assumptions),
+        "readings": list(trial.readings),
         "variances": posterior.attrs["paretoid_variances"],
         "chains": posterior.sizes["chain"],
         "draws": posterior.sizes["draw"],
@@ -135,7 +139,8 @@ def describe(fitted: Any) -> dict[str, Any]:
 
 def _text(data: dict[str, Any]) -> str:
     cells = data["cells"]
-    lines = [wrap(sentence) for sentence in (data["citation"], *data["assumptions"]) if sentence]
+    sentences = (data["citation"], *data["assumptions"], *data["readings"])
+    lines = [wrap(sentence) for sentence in sentences if sentence]
     rows = []
     for cell in cells:
         sigma = "" if cell["sigma"] is None else f"{cell['sigma']:.2f}"

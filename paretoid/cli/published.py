@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +31,13 @@ Scale = Annotated[
 ]
 Level = Annotated[float, typer.Option(help="Level of the published intervals.")]
 AssumedN = Annotated[int | None, typer.Option(help="n where none was reported.")]
+AssumedSd = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SD or NAME=SD,...",
+        help="Standard deviation of endpoints without an interval (of the log if log-normal).",
+    ),
+]
 Variances = Annotated[
     str, typer.Option(metavar="HOW", help="pooled, partial or separate, between arms.")
 ]
@@ -101,8 +109,63 @@ def read_trial(
     scale: str | None,
     level: float,
     assumed_n: int | None,
+    assumed_sd: str | None = None,
 ) -> TrialSummary:
-    """A bundled trial by name, or a CSV file."""
+    """A bundled trial by name, or a CSV or Excel file, with what is assumed of it."""
+    summary = _as_published(trial, arms, endpoints, minimize, scale, level, assumed_n)
+    return summary if assumed_sd is None else _assuming_sd(summary, assumed_sd)
+
+
+def _assuming_sd(summary: TrialSummary, text: str) -> TrialSummary:
+    """The trial with standard deviations in place of those that its endpoints lack."""
+    given: dict[str, str] = {}
+    for part in words(text):
+        name, equals, value = part.rpartition("=")
+        if not equals:
+            silent = [
+                endpoint
+                for endpoint, known, kind in zip(
+                    summary.endpoints, summary.known_spread.T, summary.scales, strict=True
+                )
+                if kind != "binary" and not known.any() and endpoint not in summary.assumed_variance
+            ]
+            if not silent:
+                raise ValueError(
+                    f"--assumed-sd {part} has no endpoint to stand in for: each has an interval or "
+                    f"an sd in some arm. To overrule one write NAME={part}."
+                )
+            given |= dict.fromkeys(silent, value)
+        else:
+            given[summary.match([name.strip()], "--assumed-sd")[0]] = value
+    variances = {}
+    for endpoint, value in given.items():
+        if summary.scales[summary.endpoints.index(endpoint)] == "binary":
+            raise ValueError(
+                f"--assumed-sd names {endpoint!r}, which is binary: its spread follows from its "
+                f"share. Leave it out."
+            )
+        try:
+            sd = float(value)
+        except ValueError:
+            sd = math.nan
+        if not 0 < sd < math.inf:
+            raise ValueError(
+                f"--assumed-sd {value!r} must be a positive number: the standard deviation of one "
+                f"outcome of {endpoint}, of its logarithm if the endpoint is log-normal."
+            )
+        variances[endpoint] = sd * sd
+    return summary.assuming(variance=variances)
+
+
+def _as_published(
+    trial: str,
+    arms: str | None,
+    endpoints: str | None,
+    minimize: str | None,
+    scale: str | None,
+    level: float,
+    assumed_n: int | None,
+) -> TrialSummary:
     from paretoid.estimation import TRIALS, TrialSummary, load_trial
 
     if trial in TRIALS:

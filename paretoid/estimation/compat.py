@@ -45,14 +45,14 @@ def quiet_sampler() -> Iterator[None]:
 
 
 def import_arviz() -> Any:
-    """ArviZ, whichever is installed."""
+    """The ArviZ module, 0 or 1, whichever is installed."""
     with quiet():
         import arviz
     return arviz
 
 
 def import_pymc() -> Any:
-    """PyMC, whichever is installed."""
+    """The PyMC module, 5 or 6, whichever is installed."""
     with quiet():
         import pymc
     return pymc

@@ -289,7 +289,8 @@ def _refuse_unidentified(trial: TrialSummary, cells: Cells, variances: str) -> N
         if not known[:, q].any():
             raise ValueError(
                 f"endpoint {name} has no arm with both n and an interval, so nothing tells its "
-                f"variance. Name one with assumed_variance={{{name!r}: ...}}, or drop the endpoint."
+                f"variance. Name one with assumed_variance={{{name!r}: ...}} "
+                f"(--assumed-sd '{name}=SD'), or drop the endpoint."
             )
         if variances == "separate" and not known[:, q].all():
             i = int(np.flatnonzero(~known[:, q])[0])

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid import estimation
+from paretoid import estimation, theory
 from paretoid.cli import members
 from paretoid.estimation import TrialSummary, load_trial
 
@@ -120,8 +120,10 @@ def test_less_is_better_means_the_negated_numbers(cli, doses, tmp_path):
 def test_bounds_say_only_what_is_proved(cli, doses, tmp_path):
     (tmp_path / "coins.csv").write_text("arm,a\nA,0.5\nB,0.25\n")
     coins = quiet_json(cli, "bounds", "coins.csv", "--kind", "bernoulli")
-    assert coins["characteristic_time"] is None
-    assert set(coins["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1"}
+    time = theory.characteristic_time([[0.5], [0.25]], outcomes="bernoulli")
+    assert coins["characteristic_time"]["time"] == time.time
+    assert set(coins["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1", "characteristic"}
+    assert "Bernoulli arms" in coins["bounds"]["characteristic"]["holds"]
     slack = quiet_json(cli, "bounds", "doses.csv", "--scale", "1", "--eps1", "0.1")
     assert set(slack["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1"}
     (tmp_path / "c.toml").write_text(
