@@ -161,8 +161,9 @@ def plan(
     )  # fmt: skip
     optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
     priors = published.sensitivity(
-        fitted, quiet, eps1=slack, fold=fold, planned=planned, cores=cores
-    )
+        fitted, quiet, eps1=slack, fold=fold, margin_means=margin_means, planned=planned,
+        cores=cores,
+    )  # fmt: skip
     if out is not None:
         written = write_plan(
             fitted,
