@@ -17,6 +17,7 @@ from paretoid.cli.options import (
     Json,
     Kind,
     Less,
+    Limit,
     MarginMeans,
     OutFile,
     Quiet,
@@ -63,6 +64,7 @@ def simulate(
         typer.Option(metavar="X[,X...]", help="Also ask for a cover with this slack."),
     ] = None,
     margin_means: MarginMeans = "any",
+    limit: Limit = None,
     radius: Radii = None,
     informed_by: Annotated[
         str | None,
@@ -115,7 +117,7 @@ def simulate(
 
     check_file(out, (".nc", ".csv", ".json"))
     bandit = members.instance(instance, kind, scale, minimize)
-    goals = members.goals(goal, k, eps1, eps2, margin_means)
+    goals = members.goals(goal, k, eps1, eps2, margin_means, limit)
     radii = [members.radius(name) for name in radius or []] or None
     if informed_by is not None:
         radii = informed_radii(informed_by, bandit, goals, radii, delta or [0.1], seed, max_samples)

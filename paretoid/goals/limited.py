@@ -40,6 +40,17 @@ class Verdicts:
     own_upper: FloatArray
 
 
+def limits_in_words(limits: Limits | None) -> str:
+    """Limits in words, to follow what is asked for; nothing if there are none.
+
+    >>> from paretoid import at_most
+    >>> limits_in_words(Limits({"toxicity": at_most(0.3)})), limits_in_words(None)
+    (', of those with toxicity at most 0.3', '')
+    """
+    said = [f"{name} {limit.words()}" for name, limit in (limits or {}).items()]
+    return f", of those with {', '.join(said)}" if said else ""
+
+
 class LimitedGoal(Goal):
     """A goal that may have limits; what `ParetoSet`, `AtMost` and `Cover` share.
 
@@ -149,11 +160,6 @@ class LimitedGoal(Goal):
             )
             own[feasible] = np.minimum(own[feasible], among)
         return np.asarray(own)
-
-    def _within(self) -> str:
-        """The limits in words, to follow what is asked for."""
-        said = [f"{name} {limit.words()}" for name, limit in (self.limits or {}).items()]
-        return f", of those with {', '.join(said)}" if said else ""
 
     def _gaps(self, means: FloatArray, eps1: FloatArray) -> FloatArray:
         """The gaps without limits."""
