@@ -116,6 +116,15 @@ class LimitedGoal(Goal):
             M_lower, M_upper, own_lower, own_upper,
         )  # fmt: skip
 
+    def certain(self, view: View) -> tuple[BoolArray, dict[int, int]]:
+        """Arms kept, and arms dropped: for a feasible arm, or for themselves beyond a limit."""
+        if self.limits is None:
+            return super().certain(view)
+        said = self.verdicts(view)
+        shown = np.where(said.feasible[None, :], said.M_upper, np.inf).argmin(axis=1)
+        shown = np.where(said.infeasible, np.arange(view.K), shown)
+        return said.kept, {int(i): int(shown[i]) for i in np.flatnonzero(said.dropped)}
+
     def contest(self, view: View) -> tuple[int, int] | None:
         """b_t and c_t, where an arm's own limit is one of its rivals: then it is named twice.
 
