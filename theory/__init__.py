@@ -9,6 +9,13 @@ from paretoid.theory.characteristic_time import (
     kl_bernoulli,
 )
 from paretoid.theory.dominance import domination, margins, pareto_set
+from paretoid.theory.fixed_budget import (
+    H_2,
+    budget_error_bound,
+    budget_lower_bound,
+    moving_costs,
+    schedule,
+)
 from paretoid.theory.gaps import combined_gaps, easiest_arms, gaps, omega, omega_k
 from paretoid.theory.inversion import (
     lambert_bounds,
@@ -57,4 +64,5 @@ __all__ = [
     "Shares", "first_usable_count", "informed_rho", "informed_shares",
     "one_sided_constant", "penalty",
     "practical_domination", "practical_gaps", "practical_set",
+    "H_2", "budget_error_bound", "budget_lower_bound", "moving_costs", "schedule",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +23,7 @@ def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]
         raise ValueError(
             f"{what}s has {len(result)} names for {size} {what}s; pass one name for each."
         )
-    repeated = sorted({name for name in result if result.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(result).items() if times > 1)
     if repeated:
         raise ValueError(
             f"{what}s repeats {', '.join(map(repr, repeated))}: results are looked up by name, "

@@ -126,9 +126,11 @@ def radius(text: str) -> Radius:
     return made
 
 
-def rule(text: str) -> Rule:
-    """The rule that the option --rule names."""
-    made: Rule = make(text, "rule", "--rule")
+def rule(text: str, budget: int | None = None) -> Rule:
+    """The rule that the option --rule names; `budget` is for rules that need one."""
+    made: Rule = make(text, "rule", "--rule", {} if budget is None else {"budget": budget})
+    if budget is not None and made.budget not in (None, budget):
+        raise ValueError(f"--rule {text} and --budget {budget} disagree. Give one of them.")
     return made
 
 

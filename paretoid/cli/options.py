@@ -114,9 +114,8 @@ Trial = Annotated[
     str,
     typer.Argument(
         metavar="TRIAL",
-        help="A bundled trial (see `paretoid datasets`), or a CSV file, one row per arm and "
-        "endpoint.",
-        autocompletion=names_and_files(_trials, ".csv"),
+        help="A bundled trial (see `paretoid datasets`), or a table as a CSV or Excel file.",
+        autocompletion=names_and_files(_trials, ".csv", ".xlsx"),
     ),
 ]
 Dataset = Annotated[

@@ -130,6 +130,18 @@ def bandit_of_trial(
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)
 
 
+def tell_scales(
+    bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
+) -> list[Bandit]:
+    """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
+    needs = isinstance(radius, Radius) and radius.needs_scale  # simulate refuses what is none
+    if not needs or bandits[0].model != "gaussian":
+        return list(bandits)
+    trial = trial_of(fit)
+    stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
+    return [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+
+
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
 
@@ -269,9 +281,10 @@ def plan(
     stopped, correct, answer, pulls, sharp_bound, theorem_1. Summaries: assurance (with _error),
     samples_needed (inf: not within max_samples), censored, error_rate with its 95% interval
     (wrong answers among all draws), allocation, returned. Of the plug-in instance: plug_in_*,
-    characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian outcomes,
-    no margin. Attributes say in words what the guarantee and the bounds rest on, which
-    assumptions were made and which arms tie.
+    characteristic_time, characteristic_weights, lower_bound: exact problem, no margin, by the
+    divergence of its outcomes, Gaussian or 0/1; NaN where their law is not known. Attributes say
+    in words what the guarantee and the bounds rest on, which assumptions were made and which arms
+    tie.
 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -323,11 +336,7 @@ def plan(
                 bandits, goal_list, delta, mix, radius, max_samples=max_samples,
                 seed=_another_seed(seed), executor=executor,
             )  # fmt: skip
-    if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
-        _, scales = posterior_draws(fit)
-        stated = np.quantile(scales, scale_quantile, axis=0)
-        bandits = [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
-        plug_in = bandit_of_trial(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+    plug_in, *bandits = tell_scales([plug_in, *bandits], fit, radius, scale_quantile)
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, **common
     ).isel(replication=0, drop=True)
@@ -369,10 +378,11 @@ def plan(
     for name in ("sharp_bound", "theorem_1"):
         table = [[float(limits.get(name, math.nan)) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
-    T = Problem.of(plug_in).time
-    result["characteristic_time"] = T.time
-    result["characteristic_weights"] = ("arm", T.weights)
-    result["lower_bound"] = T.samples(delta)
+    at_fit = Problem.of(plug_in)
+    T = at_fit.time if at_fit.outcomes else None
+    result["characteristic_time"] = T.time if T else np.nan
+    result["characteristic_weights"] = ("arm", T.weights if T else np.full(K, np.nan))
+    result["lower_bound"] = T.samples(delta) if T else np.nan
     result["smallest_margin"] = ("draw", [_nearest(b)[0] for b in bandits])
     result.attrs = {
         **runs.attrs,
@@ -385,7 +395,10 @@ def plan(
         "shares_in_words": _shares_in_words(len(goal_list), mix) if uniform is not None else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
-        "average on the plug-in instance, taken as Gaussian; a margin or k needs fewer",
+        f"average on the plug-in instance with {at_fit.outcomes.capitalize()} outcomes, "
+        "independent between endpoints; a margin or k needs fewer"
+        if T
+        else "",
         "near_ties": _ties(bandits, stopped, goal_list, max_samples),
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,
@@ -422,6 +435,15 @@ def with_margin(goals: Any, trial: TrialSummary | Any, fold: float | None) -> li
         return {"eps1": margin, **({"eps2": margin} if isinstance(goal, Cover) else {})}
 
     return [replace(goal, **given(goal)) for goal in goal_list]
+
+
+def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
+    """The goals, with their margins, and the radius of a plan."""
+    from paretoid import registry
+
+    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
+    goals = with_margin(asked, trial, planned.attrs["fold"] or None)
+    return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:

@@ -34,6 +34,10 @@ from paretoid.view import Lens, Samples, Standing, View, steered
 #: `expected_samples` takes steps of this fraction of an arm's count, and this many at most
 _STEP, _STEPS = 0.05, 20_000
 
+#: a step costs K x K x D entries of a table and as much as `_OVERHEAD` besides; at most `_WORK`
+#: are spent, which is two seconds of one core
+_WORK, _OVERHEAD = 10_000_000, 2_000
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -119,7 +123,7 @@ def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
     What the rule would need if the estimated means and variances were the truth and every further
     outcome fell on its mean, in steps of 5% of an arm's count. No bound: early estimates of gaps
     are too rough for that. inf where the estimated means cannot be told apart; NaN while there
-    are no intervals.
+    are no intervals, or where so many arms are so close that the estimate would take minutes.
     """
     if moment.unit is None:
         return dict.fromkeys(goals, math.nan)
@@ -127,7 +131,8 @@ def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
     rule, memory = design.rule, copy.deepcopy(moment.memory)
     left, needed = list(goals), dict.fromkeys(goals, math.inf)
     counts, total = moment.awaited.copy(), 0
-    for _ in range(_STEPS):
+    steps = min(_STEPS, _WORK // (design.K**2 * design.D + _OVERHEAD) + 1)
+    for _ in range(steps):
         view = moment.view(counts, standing, memory)
         answered = [g for g in left if judged(rule, view, design.goals[g]) is not None]
         needed |= dict.fromkeys(answered, float(total))
@@ -140,4 +145,7 @@ def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
             step = max(1, int(_STEP * counts[arm].min()))
             counts[arm] += step
             total += step
+    else:
+        if steps < _STEPS:
+            needed |= dict.fromkeys(left, math.nan)
     return needed

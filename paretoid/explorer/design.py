@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.engine.build import check_radius
+from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.goals.base import with_union
 from paretoid.registry import from_dict, is_ours, to_dict
@@ -25,7 +26,7 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed",
+    "seed", "cone",
 )  # fmt: skip
 
 
@@ -54,6 +55,7 @@ class Design:
         outcomes: str = "gaussian",
         rule: Rule | None = None,
         seed: int = 0,
+        cone: Any = None,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
@@ -66,6 +68,17 @@ class Design:
                 f"no objective can be named {taken[0]!r}: files of outcomes have the columns "
                 f"{', '.join(COLUMNS)} beside the objectives. Choose another name."
             )
+        self.cone: Measured | None = None
+        if cone is not None:
+            check_count(len(arms), name="the number of arms", least=2, why="one is no choice.")
+            if outcomes == "binary":
+                raise ValueError(
+                    "a cone adds outcomes up, and sums of 0 and 1 are not binary. Pass "
+                    "outcomes='bounded', with scale=0.5."
+                )
+            self.cone = Measured.of(cone, objectives, minimize, scale)
+            objectives, minimize = self.cone.rows, ()
+            scale = self.cone.row_scale(len(arms))
         K, D = len(arms), len(objectives)
         check_count(K, name="the number of arms", least=2, why="optimal means against another.")
         check_count(D, name="the number of objectives", why="something must be measured.")
@@ -122,17 +135,21 @@ class Design:
         return self._written(lambda member: to_dict(member) if is_ours(member) else repr(member))
 
     def _written(self, write: Callable[[Any], Any]) -> dict[str, Any]:
+        given: Any = self if self.cone is None else self.cone
+        scale = None if given.scale is None else np.asarray(given.scale).tolist()
+        cone = {} if self.cone is None else {"cone": self.cone.W.tolist()}
         return {
             "arms": list(self.arms),
-            "objectives": list(self.objectives),
-            "minimize": list(self.minimize),
+            "objectives": list(given.objectives),
+            "minimize": list(given.minimize),
             "goals": [write(goal) for goal in self.goals],
             "delta": self.delta,
             "outcomes": self.outcomes,
-            "scale": None if self.scale is None else self.scale.tolist(),
+            "scale": scale,
             "radius": write(self.radius),
             "rule": write(self.rule),
             "seed": self.seed,
+            **cone,
         }
 
     def same_as(self, other: Design) -> bool:
@@ -166,6 +183,7 @@ class Design:
             outcomes=data.get("outcomes", "gaussian"),
             rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
+            cone=data.get("cone"),
         )
 
     def families(self) -> int:

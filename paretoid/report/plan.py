@@ -129,6 +129,9 @@ def _answers(
             blocks.append(TextBlock(planned.attrs["shares_in_words"]))
     else:
         blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
+    assumed = trial_of(fit).assumptions
+    if assumed:
+        blocks.append(TextBlock(f"Assumed, not reported: {' '.join(assumed)}"))
     problems = group(fit, "posterior").attrs["paretoid_problems"]
     if problems:
         said = f"The fit has problems that its maker accepted: {problems}. "
@@ -272,17 +275,20 @@ def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
             f"participants per arm, the need of a small pilot simulation at the posterior means."
         )
     time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    law = "0/1" if set(trial_of(fit).scales) == {"binary"} else "Gaussian"
     bound = (
         f"For comparison: on the fitted means without a margin every delta-correct method needs "
         f"at least {count(least)} samples on average (characteristic time T* = {count(time)}, "
-        f"computed to a relative 1e-6; Gaussian outcomes)."
+        f"computed to a relative 1e-6; {law} outcomes)."
     )
+    if math.isnan(time):
+        bound = ""
     if math.isinf(time):
         bound = "On the fitted means arms tie exactly, so without a margin no method ever ends."
     return [
         *fit_methods(fit), f"{methods.PARETO} {methods.APE}",
         f"{methods.intervals_of(radius, planned.attrs['radius'])} {_promise(radius, planned)}",
-        simulated, bound, methods.INTERVALS,
+        simulated, *([bound] if bound else []), methods.INTERVALS,
     ]  # fmt: skip
 
 

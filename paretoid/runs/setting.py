@@ -109,7 +109,7 @@ def check_setting(
         rule.check(instance, goal_list, radius)
         check_radius(radius, instance, rule)
         check_limits(goal_list, radius, instance, delta)
-        if max_samples is None:
+        if max_samples is None and rule.budget is None:
             refuse_endless(instance, goal_list, radius, delta)
     return goal_list, rule, radius, delta, seed, max_samples
 
