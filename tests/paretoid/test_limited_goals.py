@@ -139,3 +139,22 @@ def test_bounds_without_limits_say_nothing():
     goal = pt.ParetoSet(limits=LIMITS).bind(NAMES, bandit().sign)
     assert not pt.bounds.sample_bounds(bandit(), goal)
     assert (goal.gaps(bandit().oriented, np.ones(3)) > 0).all()
+
+
+def test_a_live_trial_and_its_picture_show_limits():
+    here, rng = bandit(), np.random.default_rng(0)
+    trial = pt.Explorer(
+        here.arms, NAMES, pt.ParetoSet(limits=LIMITS), scale=[0.5, 0.5, 0.2], minimize=["tox"]
+    )
+    while trial.answer is None:
+        allocation = trial.ask()
+        arm = here.arms.index(allocation.arm)
+        trial.tell(allocation, here.means[arm] + rng.normal(size=3) * [0.5, 0.5, 0.2])
+    status = trial.status()
+    assert set(status.optimal) == set(trial.answer)
+    beyond = {arm for arm, by in status.dominated.items() if arm == by}
+    assert beyond == {here.arms[0], here.arms[4]}
+    assert str(status).count("beyond a limit") == 2
+    axes = pt.plots.front(trial, ("effect", "tox"))
+    drawn = [line.get_ydata()[0] for line in axes.lines if "limit" in str(line.get_label())]
+    assert drawn == [0.35]
