@@ -82,6 +82,16 @@ MarginMeans = Annotated[
     ),
 ]
 
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="'NAME<X'",
+        help="Only arms that meet it, as in 'toxicity<0.30' or 'effect>2,slack=0.1'; in the "
+        "endpoint's units (logs if log-normal). Not compared in domination, unless ',compared'.",
+    ),
+]
+
 Instance = Annotated[
     str,
     typer.Argument(

@@ -12,6 +12,7 @@ from paretoid.cli.options import (
     Delta,
     Force,
     Json,
+    Limit,
     MarginMeans,
     OutDir,
     Quiet,
@@ -57,6 +58,7 @@ def plan(
         ),
     ] = None,
     margin_means: MarginMeans = "any",
+    limit: Limit = None,
     delta: Delta = 0.1,
     max_samples: Annotated[int, typer.Option(help="Participants a trial can have.")] = 3000,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
@@ -136,11 +138,13 @@ def plan(
     if k > size:
         raise ValueError(f"--k {k} is more than the {size} arms of {trial}; --k 0 asks for all.")
     slack = 0.0 if margin is None else margin
-    goals: list[pt.Goal] = [members.whole_set(margin_means, slack, k)]
+    within = members.limits(limit)
+    goals: list[pt.Goal] = [members.whole_set(margin_means, slack, k, limits=within)]
     if k:
-        goals.append(pt.AtMost(k, slack))
+        goals.append(pt.AtMost(k, slack, limits=within))
     for goal in goals:
         goal.check(size, len(summary.endpoints))
+        goal.bind(summary.endpoints, [1.0] * len(summary.endpoints))
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
     check_count(draws, name="--draws", why="assurance is an average over posterior draws.")

@@ -18,6 +18,7 @@ from paretoid.cli.options import (
     Json,
     Kind,
     Less,
+    Limit,
     MarginMeans,
     OutFile,
     Quiet,
@@ -64,6 +65,7 @@ def simulate(
         typer.Option(metavar="X[,X...]", help="Also ask for a cover with this slack."),
     ] = None,
     margin_means: MarginMeans = "any",
+    limit: Limit = None,
     radius: Radii = None,
     informed_by: Annotated[
         str | None,
@@ -126,7 +128,7 @@ def simulate(
     suffixes = (".nc", ".csv", ".json") if budget is None else (".json",)
     check_file(out, suffixes, force=force, inputs=[instance])
     bandit = members.instance(instance, kind, scale, minimize)
-    goals = members.goals(goal, k, eps1, eps2, margin_means)
+    goals = members.goals(goal, k, eps1, eps2, margin_means, limit)
     radii = [members.radius(name) for name in radius or []] or None
     if budget is not None:
         _refuse_beside_budget(

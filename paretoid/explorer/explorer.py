@@ -390,7 +390,7 @@ class Explorer(Session):
         state = self._fresh()
         design, view, data = state.design, self._view(state), state.outcomes()
         lower, upper = bounds(design, view)
-        inside, by = verdicts(view, state.standing)
+        inside, by = verdicts(view, state.standing, design.goals[0])
         undecided = [i for i in range(design.K) if i not in inside and i not in by]
         against = rivals(view, state.standing, undecided)
         open_goals = [g for g in range(len(design.goals)) if g not in state.answers]
