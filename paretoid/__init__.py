@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
     from paretoid.cones import in_cone, preferences
     from paretoid.explorer import Allocation, Explorer
-    from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+    from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
     from paretoid.rules import (
         APE,
@@ -54,7 +54,7 @@ _NAMES = {
     "runs": "Campaign CampaignError open_campaign",
     "cones": "in_cone preferences",
     "explorer": "Allocation Explorer",
-    "goals": "AtMost Cover Goal ParetoSet",
+    "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
     "instances": "INSTANCES load_instance read_instance write_instance",
     "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
     "UniformElimination",
@@ -74,10 +74,10 @@ __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
     "CampaignError", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
-    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "Radius", "ResampledBandit", "RoleTerms",
-    "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc",
-    "UniformElimination", "UnknownScale", "View",
-    "anytime", "estimation", "in_cone", "preferences",
+    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet", "Radius",
+    "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "TopTwo",
+    "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime", "at_least",
+    "at_most", "estimation", "in_cone", "preferences",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
     "validation", "view", "write_instance",
 ]  # fmt: skip

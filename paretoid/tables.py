@@ -46,6 +46,7 @@ class CsvTable:
                 is ci_lower; or the header as printed, where that was asked for
     header      as printed
     points      the file shows that a point is its decimal sign
+    notes       what was read in a way that the reader should know
     """
 
     columns: tuple[str, ...]
@@ -53,6 +54,7 @@ class CsvTable:
     rows: tuple[tuple[int, Mapping[str, str]], ...]
     delimiter: str
     points: bool
+    notes: tuple[str, ...] = ()
 
     def number(self, cell: str) -> tuple[float, float]:
         """(value, half a unit of its last printed digit) of a cell; see `parse_number`.
@@ -73,6 +75,20 @@ TRIAL_LAYOUT = (
 def read_table(path: str | Path, layout: str = TRIAL_LAYOUT, *, exact: bool = False) -> CsvTable:
     """The rows of a CSV file; delimiter and encoding are found out. See `parse_table`."""
     return parse_table(_decode(read_bytes(path), str(path)), str(path), layout, exact=exact)
+
+
+def read_journal_table(path: str | Path) -> CsvTable:
+    """A table as somebody copied it from a journal, a CSV file or an Excel sheet.
+
+    Besides what `read_table` does, footnotes below the table are taken for such, with a note.
+    """
+    data, name = read_bytes(path), str(path)
+    if data[:2] != b"PK":
+        return parse_table(_decode(data, name), name, journal=True)
+    from paretoid.sheets import rows_of_sheet
+
+    rows, notes = rows_of_sheet(data, name)
+    return _assemble(rows, name, ";", exact=False, journal=True, notes=notes)
 
 
 def read_bundled(file: str) -> CsvTable:
@@ -141,12 +157,18 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def parse_table(
-    text: str, name: str, layout: str = TRIAL_LAYOUT, *, exact: bool = False
+    text: str,
+    name: str,
+    layout: str = TRIAL_LAYOUT,
+    *,
+    exact: bool = False,
+    journal: bool = False,
 ) -> CsvTable:
     """The rows of CSV text.
 
     layout  what the file needs, told where it is empty
     exact   rows are looked up by the header as printed, capitals and blanks kept
+    journal a row that begins with a footnote mark and fills no other cell is a footnote
 
     >>> parse_table("Arm;n\\nA;12\\n", "text").rows
     ((2, {'arm': 'A', 'n': '12'}),)
@@ -160,11 +182,25 @@ def parse_table(
             f"{name} has one column, {header.strip()!r}: no comma, semicolon, tab or bar separates "
             f"its header. Save it as CSV with one of these."
         )
+    records = _records(text, name, delimiter)
+    return _assemble(records, name, delimiter, exact=exact, journal=journal, notes=[])
+
+
+def _assemble(
+    records: list[list[str]],
+    name: str,
+    delimiter: str,
+    *,
+    exact: bool,
+    journal: bool,
+    notes: list[str],
+) -> CsvTable:
+    """Header and rows of the cells of a file, problems refused at once."""
     columns: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     rows: list[tuple[int, Mapping[str, str]]] = []
     problems = []
-    for number, cells in enumerate(_records(text, name, delimiter), start=1):
+    for number, cells in enumerate(records, start=1):
         values = [cell.strip() for cell in cells]
         if not any(values):
             continue
@@ -175,6 +211,10 @@ def parse_table(
             repeated = sorted({c for c in columns if c and columns.count(c) > 1})
             if repeated:
                 problems.append(f"row {number}: the header repeats {', '.join(repeated)}")
+            continue
+        if journal and _is_footnote(values, len(columns)):
+            told = delimiter.join(value for value in values if value)
+            notes.append(f"row {number} was taken for a footnote and not read: {told!r}.")
             continue
         if len(values) != len(columns):
             problems.append(
@@ -187,7 +227,15 @@ def parse_table(
         problems.append("row 2: there are no rows below the header")
     refuse(name, problems)
     signs = {_decimal_sign(cell) for _, row in rows for cell in row.values()}
-    return CsvTable(columns, printed, tuple(rows), delimiter, "." in signs and "," not in signs)
+    points = "." in signs and "," not in signs
+    return CsvTable(columns, printed, tuple(rows), delimiter, points, tuple(notes))
+
+
+def _is_footnote(values: list[str], columns: int) -> bool:
+    """A row that starts with a mark or as notes do, and is no row of the table."""
+    alone = not any(values[1:]) or len(values) != columns
+    begins = re.match(r"[*†‡§¶‖#ᵃᵇᶜᵈᵉᶠ]|(?:notes?|data|values|abbreviations)\b", values[0], re.I)
+    return alone and bool(begins)
 
 
 def _records(text: str, name: str, delimiter: str) -> list[list[str]]:
@@ -223,7 +271,7 @@ def refuse(name: str, problems: list[str]) -> None:
 
 
 def is_missing(text: str) -> bool:
-    """Does a cell say that nothing was reported?"""
+    """True: the cell says that nothing was reported."""
     return text.strip().lower() in _MISSING
 
 

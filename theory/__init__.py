@@ -28,6 +28,7 @@ from paretoid.theory.inversion import (
 )
 from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
 from paretoid.theory.one_sided import first_usable_count, one_sided_constant, penalty
+from paretoid.theory.practical import practical_domination, practical_gaps, practical_set
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
@@ -62,5 +63,6 @@ __all__ = [
     "ArmMixture", "ArmRadius", "IteratedLogarithm",
     "Shares", "first_usable_count", "informed_rho", "informed_shares",
     "one_sided_constant", "penalty",
+    "practical_domination", "practical_gaps", "practical_set",
     "H_2", "budget_error_bound", "budget_lower_bound", "moving_costs", "schedule",
 ]  # fmt: skip

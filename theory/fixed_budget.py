@@ -3,7 +3,7 @@ r"""A fixed budget of N samples: how they are spent, and how small the error can
 Here nothing is promised in advance: the probability of a wrong answer depends on gaps that nobody
 knows. At known means, in a simulation, it is bounded from above for Empirical Gap Elimination and
 from below for every algorithm. The algorithm and H_2 are those of [kone2024]; the constants and the
-proofs of both bounds are ours (theory/PROOFS.md, Section 11).
+proofs of both bounds are ours (theory/PROOFS.md, Section 13).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def budget_error_bound(means: Any, budget: int, scheme: str = "SR", scale: Any =
 
     at most 1, with n_r and lambda_r of `schedule` and gaps in units of the scale, in increasing
     order. It bounds the error for the whole Pareto set and for any k arms of it.
-    Source: PROOFS.md, Section 11. We differ from [kone2024]: H_2 enters with a constant derived
+    Source: PROOFS.md, Section 13. We differ from [kone2024]: H_2 enters with a constant derived
     here, and the sum replaces its largest term.
 
     >>> b = budget_error_bound([[8.0, 0.0], [0.0, 8.0]], budget=22)    # gaps 8, n_1 = 10
@@ -102,7 +102,7 @@ def budget_error_bound(means: Any, budget: int, scheme: str = "SR", scale: Any =
         min(1.0, total),
         holds=f"the error of EGE({scheme!r}, budget={budget}) at these means, which are unknown "
         f"outside a simulation",
-        source="theory/PROOFS.md, Section 11",
+        source="theory/PROOFS.md, Section 13",
         gaps=distances,
     )
 
@@ -144,7 +144,7 @@ def budget_lower_bound(means: Any, budget: int, scale: Any = 1.0) -> Bound:
     with c_i of `moving_costs`. The instances are these means, and for each arm the same means with
     that arm alone moved by a little more than its cheapest move. On these means alone nothing can
     be said: an algorithm that always gives the right answer exists. inf costs add nothing.
-    Source: PROOFS.md, Section 11, by Bretagnolle and Huber's inequality. We differ from [kone2024],
+    Source: PROOFS.md, Section 13, by Bretagnolle and Huber's inequality. We differ from [kone2024],
     which states such a bound for a class of instances with its own constant.
 
     >>> b = budget_lower_bound([[1.0, 0.0], [0.0, 1.0]], budget=8)    # c = 1/2, 1/2, so H = 4
@@ -158,6 +158,6 @@ def budget_lower_bound(means: Any, budget: int, scale: Any = 1.0) -> Bound:
     return Bound(
         0.25 * math.exp(-budget / hardness) if hardness > 0 else 0.0,
         holds="for the largest error on these means and on those with one arm moved",
-        source="theory/PROOFS.md, Section 11",
+        source="theory/PROOFS.md, Section 13",
         per_arm=costs,
     )

@@ -93,7 +93,7 @@ def describe(bandit: Any, goal: Any, delta: float, radius: Any) -> dict[str, Any
     mu, eps = in_scale_units(bandit.oriented, goal.eps1, bandit.scale)
     k = goal.k if isinstance(goal, AtMost) else None
     known = Problem.of(bandit)
-    time = known.time if known.gaussian else None
+    time = known.time if known.outcomes else None
     return {
         "arms": list(bandit.arms),
         "objectives": list(bandit.objectives),

@@ -17,6 +17,7 @@ from paretoid.cli.options import (
     Json,
     Kind,
     Less,
+    MarginMeans,
     OutFile,
     Quiet,
     Scale,
@@ -39,7 +40,11 @@ if TYPE_CHECKING:
 
 Goals = Annotated[
     list[str] | None,
-    typer.Option("--goal", metavar="GOAL", help="pareto-set (default), at-most:k=2, cover:eps2=1."),
+    typer.Option(
+        "--goal",
+        metavar="GOAL",
+        help="pareto-set (default), at-most:k=2, cover:eps2=1, practical-set:margin=1.",
+    ),
 ]
 Radii = Annotated[
     list[str] | None,
@@ -57,6 +62,7 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="X[,X...]", help="Also ask for a cover with this slack."),
     ] = None,
+    margin_means: MarginMeans = "any",
     radius: Radii = None,
     informed_by: Annotated[
         str | None,
@@ -117,7 +123,7 @@ def simulate(
 
     check_file(out, (".nc", ".csv", ".json") if budget is None else (".json",))
     bandit = members.instance(instance, kind, scale, minimize)
-    goals = members.goals(goal, k, eps1, eps2)
+    goals = members.goals(goal, k, eps1, eps2, margin_means)
     radii = [members.radius(name) for name in radius or []] or None
     if budget is not None:
         _refuse_beside_budget(

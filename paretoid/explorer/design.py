@@ -12,12 +12,12 @@ from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.engine.build import check_radius
 from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
+from paretoid.goals.base import with_union
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
-from paretoid.runs.setting import as_goals
+from paretoid.runs.setting import as_goals, check_limits, guarantee_of
 from paretoid.text import meant
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
-from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
 
 #: of a file of allocations, before those of the objectives
@@ -103,16 +103,24 @@ class Design:
                 f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
                 f"your own subclass of Rule."
             )
-        self.radius = _as_radius(radius, self.bandit, self.given_scale, outcomes, self.rule)
         self.goals = as_goals(ParetoSet() if goal is None else goal, self.bandit)
+        self.radius = _as_radius(radius, self.bandit, self.given_scale, outcomes, self.rule)
+        if radius is None:
+            self.radius = with_union(self.radius, self.goals)
         self.rule.check(self.bandit, self.goals, self.radius)
+        check_limits(self.goals, self.radius, self.bandit, self.delta)
         if len({tuple(as_epsilon(goal.eps1, D)) for goal in self.goals}) > 1:
             raise ValueError(
                 f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "
                 f"sampling: one trial can follow only one. Give them a common eps1."
             )
+        if len({goal.limits for goal in self.goals}) > 1:
+            raise ValueError(
+                f"the goals {', '.join(map(str, self.goals))} differ in their limits, whose claims "
+                f"share delta: one trial can have one set of limits. Give all goals the same."
+            )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
-        self.guarantee = weakest([self.rule, self.radius, *self.goals])
+        self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
@@ -145,7 +153,7 @@ class Design:
         }
 
     def same_as(self, other: Design) -> bool:
-        """Do both say the same, as written in a ledger?"""
+        """True: both designs are written alike in a ledger."""
         return json.dumps(self.described()) == json.dumps(other.described())
 
     @classmethod

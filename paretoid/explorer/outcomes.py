@@ -65,6 +65,11 @@ def as_outcome(
             f"allocation {id!r} was overridden: the subject is now allocation "
             f"{state.id_of(state.replaced[position])!r}."
         )
+    if position is not None and position in state.withdrawn:
+        raise ValueError(
+            f"allocation {id!r} was withdrawn, as nobody received it. If somebody did, tell the "
+            f"outcome with its arm and unplanned=True, --unplanned ARM in the command."
+        )
     if isinstance(outcome, str):
         if outcome != "missing":
             raise ValueError(f"outcome={outcome!r} must be numbers, or 'missing'.")

@@ -76,7 +76,7 @@ def _data(trial: TrialSummary) -> str:
         f"endpoints: {kinds}. {known} of {trial.mean.size} cells report both a sample size and a "
         f"spread."
     )
-    return " ".join([told, *trial.assumptions])
+    return " ".join([told, *trial.assumptions, *trial.readings])
 
 
 def _model(posterior: xr.Dataset, trial: TrialSummary) -> str:

@@ -105,7 +105,7 @@ def adversary(means, n, left, rng):
 
 @pytest.mark.parametrize("scheme", ["SR", "SH"])
 def test_no_arm_is_misjudged_while_differences_are_off_by_less_than_a_quarter_gap(scheme):
-    """Proposition 10: by brute force, with an elimination written from the text of the proof."""
+    """Proposition 13: by brute force, with an elimination written from the text of the proof."""
     rng = np.random.default_rng(7)
     for _ in range(400):
         K = int(rng.integers(2, 8))

@@ -21,7 +21,8 @@ RADII = [
     pt.UnknownScale(w=0.3, union="pairs"),
 ]
 GOALS = [pt.ParetoSet(), pt.ParetoSet((0.5, 0.1)), pt.AtMost(1), pt.AtMost(2, 0.3),
-         pt.Cover(), pt.Cover(0.2, 0.7), pt.Cover(0.0, (1.0, 0.2))]  # fmt: skip
+         pt.Cover(), pt.Cover(0.2, 0.7), pt.Cover(0.0, (1.0, 0.2)),
+         pt.PracticalSet(0.6), pt.PracticalSet((0.5, 1.0), 0.2)]  # fmt: skip
 PAIR_RULES = [pt.APE(), pt.APE(pull="both"), pt.RoundRobin(), pt.UniformElimination(),
               pt.TopTwo(), pt.Tracking(), pt.PosteriorSampling()]  # fmt: skip
 BUDGET_RULES = [pt.EGE("SR", budget=40), pt.EGE("SH", budget=41)]
