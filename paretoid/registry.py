@@ -18,7 +18,19 @@ import numpy as np
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.goals.base import said
-from paretoid.rules import APE, EGE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+from paretoid.rules import (
+    APE,
+    EGE,
+    LUCB,
+    LUCBpp,
+    PosteriorSampling,
+    RoundRobin,
+    Rule,
+    TopTwo,
+    Tracking,
+    UGapEc,
+    UniformElimination,
+)
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
@@ -38,7 +50,10 @@ PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, LUCB1Like)
 #: on single arms, for rules that compare those
 ARM_RADII = _by_name(ArmMixture, IteratedLogarithm)
 RADII = {**PAIR_RADII, **ARM_RADII}
-RULES = _by_name(APE, UniformElimination, RoundRobin, EGE, LUCB, LUCBpp, UGapEc)
+RULES = _by_name(
+    APE, UniformElimination, RoundRobin, TopTwo, Tracking, PosteriorSampling, EGE, LUCB, LUCBpp,
+    UGapEc,
+)  # fmt: skip
 BANDITS = _by_name(GaussianBandit, BernoulliBandit, ResampledBandit)
 #: values that arguments of members may have, besides plain ones
 VALUES: dict[str, type[Any]] = _by_name(Shares, Limit)
