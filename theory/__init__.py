@@ -1,5 +1,6 @@
 """The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine."""
 
+from paretoid.theory.binary import difference_bound, log_evidence, log_mixture
 from paretoid.theory.bound import Bound
 from paretoid.theory.calibration import K1, C_g, C_g_approximate, claim_counts, levels
 from paretoid.theory.characteristic_time import (
@@ -54,5 +55,5 @@ __all__ = [
     "CharacteristicTime", "characteristic_lower_bound", "characteristic_time", "kl_bernoulli",
     "ArmMixture", "ArmRadius", "IteratedLogarithm",
     "Shares", "first_usable_count", "informed_rho", "informed_shares",
-    "one_sided_constant", "penalty",
+    "difference_bound", "log_evidence", "log_mixture", "one_sided_constant", "penalty",
 ]  # fmt: skip
