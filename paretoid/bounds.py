@@ -91,8 +91,10 @@ def setting_bounds(
     ['theorem_1', 'expected_lucb1', 'characteristic']
     """
     means, sure = known.means, bool(known.outcomes) and proved and not np.any(goal.eps1)
+    sure = sure and goal.limits is None
     k = goal.k if isinstance(goal, AtMost) else None
-    ape = rule == repr(APE())  # with pull="both" a round draws two
+    theirs = not goal.steers  # else APE compares other arms than b_t and c_t
+    ape = theirs and rule == repr(APE())  # with pull="both" a round draws two
     problem = (goal.eps1, k, known.scale)
     theorems: dict[str, tuple[bool, Any]] = {
         "sharp_bound": (
@@ -137,10 +139,10 @@ def sample_bounds(
     and the whole Pareto set, not k arms or a cover.
 
     >>> from paretoid import GaussianBandit
-    >>> found = sample_bounds(GaussianBandit([[0.0], [2.0]]))
-    >>> found["characteristic"] < found["sharp_bound"] < found["theorem_1"]
+    >>> bounds = sample_bounds(GaussianBandit([[0.0], [2.0]]))
+    >>> bounds["characteristic"] < bounds["sharp_bound"] < bounds["theorem_1"]
     True
-    >>> found["theorem_1"].holds
+    >>> bounds["theorem_1"].holds
     'with probability at least 1 - delta = 0.9'
     """
     if not isinstance(bandit, Bandit):

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.arithmetic import check_digits, reference_of
 from paretoid.engine.build import opening_of
 from paretoid.goals.base import as_answer
-from paretoid.rules import BestArmRule
+from paretoid.rules import BestArmRule, Rule
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray
-from paretoid.view import Lens, Samples, Standing, View
+from paretoid.view import Lens, Samples, Standing, View, steered
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
     from paretoid.goals import Goal
-    from paretoid.rules import Rule
     from paretoid.runs.setting import Setting
 
 #: rows of noise drawn at a time
@@ -57,12 +57,14 @@ class History:
 class Tally:
     """Counts, sums and squared deviations of the arms as outcomes come in."""
 
-    def __init__(self, K: int, D: int) -> None:
+    def __init__(self, K: int, D: int, reference: Any = 0.0) -> None:
         self.counts = np.zeros(K)
         self.sums, self.ss = np.zeros((2, K, D))
+        self.reference = reference
 
     def add(self, arm: int, outcome: FloatArray) -> None:
-        """One outcome of `arm`."""
+        """Count one outcome of `arm`, oriented, summed from the reference."""
+        outcome = outcome - self.reference
         before = self.sums[arm] / max(self.counts[arm], 1)
         self.counts[arm] += 1
         self.sums[arm] += outcome
@@ -73,7 +75,8 @@ class Tally:
     def samples(self) -> Samples:
         """What the intervals rest on now."""
         counts = np.repeat(self.counts[:, None], self.sums.shape[1], axis=1)
-        return Samples(counts, self.sums / np.maximum(counts, 1), self.ss.copy())
+        means = self.sums / np.maximum(counts, 1)
+        return Samples(counts, means, self.ss.copy(), self.reference)
 
 
 class ConstantOutcomesError(ValueError):
@@ -96,7 +99,8 @@ def run(
     bandit, rule, goals = setting.bandit, setting.rule, setting.goals
     lens = lens_of(setting) if lens is None else lens
     K, limit = bandit.K, setting.max_samples
-    tally, history = Tally(K, bandit.D), History(stops=[None] * len(goals))
+    reference = reference_of(bandit.oriented, bandit.scale)
+    tally, history = Tally(K, bandit.D, reference), History(stops=[None] * len(goals))
     queue = opening_of(lens.first).tolist()
     standing, unit = Standing.begin(K), None
     memory: dict[str, Any] = {}
@@ -115,6 +119,7 @@ def run(
             unit = lens.pooled(samples)
             if np.isnan(unit).any():
                 raise ConstantOutcomesError(constant_outcomes(bandit))
+        check_digits(bandit, lens.unknown, samples.counts, samples.means, samples.ss)
         view = lens.view(samples, len(history.arms), unit, standing, memory)
         for position, goal in enumerate(goals):
             if history.stops[position] is None:
@@ -122,12 +127,14 @@ def run(
                 if answer is not None:
                     pulls = tally.counts.astype(np.int64)
                     history.stops[position] = Stop(view.time, answer, pulls)
-        open_goals = history.stops.count(None)
+        pairs = zip(goals, history.stops, strict=True)
+        open_goals = [goal for goal, stop in pairs if stop is None]
+        view = steered(view, open_goals)
         if watch is not None:
-            watch(view, open_goals)
+            watch(view, len(open_goals))
         if not open_goals:
             break
-        standing = standing.after(*rule.settle(view))
+        standing = concluded(rule, view, standing)
         queue = chosen(rule, view.with_standing(standing), rng)
         if limit is not None and rule.whole_rounds and view.time + len(queue) > limit:
             break
@@ -140,9 +147,11 @@ def lens_of(setting: Setting) -> Lens:
     single = None
     if isinstance(setting.rule, BestArmRule):
         single = setting.rule.levels(setting.bandit.K, setting.delta)
+    first = setting.goals[0]
     return Lens(
-        setting.bandit, setting.radius, setting.delta, eps1=setting.goals[0].eps1, levels=single
-    )
+        setting.bandit, setting.radius, setting.delta, eps1=first.eps1, levels=single,
+        limits=len(first.limits or ()),
+    )  # fmt: skip
 
 
 def judged(rule: Rule, view: View, goal: Goal) -> BoolArray | None:
@@ -153,7 +162,32 @@ def judged(rule: Rule, view: View, goal: Goal) -> BoolArray | None:
     try:
         return as_answer(answer, view.K).copy()
     except ValueError as error:
-        raise ValueError(f"{type(goal).__name__}.decide: {error}") from None
+        own = type(rule).judge is not Rule.judge
+        name = f"{type(rule).__name__}.judge" if own else f"{type(goal).__name__}.decide"
+        raise ValueError(f"{name}: {error}") from None
+
+
+def concluded(rule: Rule, view: View, standing: Standing) -> Standing:
+    """The standing with what the rule concludes now; conclusions that are none are refused."""
+    given: Any = rule.settle(view)
+    name = type(rule).__name__
+    try:
+        accepted, dropped = given
+        accepted, dropped = list(accepted), dict(dropped)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}.settle returned {given!r}; it must return the arms that are accepted, as a "
+            f"list, and those that are dropped, each with the arm that showed it, as a dictionary."
+        ) from None
+    strange = [arm for arm in (*accepted, *dropped) if arm not in standing.active]
+    strange += [arm for arm in dropped.values() if arm not in range(view.K)]
+    strange += [arm for arm in accepted if arm in dropped]
+    if strange:
+        raise ValueError(
+            f"{name}.settle concluded something about arm {strange[0]!r} that cannot be: arms are "
+            f"accepted or dropped once, while they are active, and rivals are 0..{view.K - 1}."
+        )
+    return standing.after(accepted, dropped)
 
 
 def chosen(rule: Rule, view: View, rng: np.random.Generator) -> list[int]:

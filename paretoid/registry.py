@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
+from paretoid.goals.base import said
+from paretoid.rules import APE, EGE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
+from paretoid.theory.limits import Limit
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
 from paretoid.theory.shares import Shares
@@ -30,16 +32,16 @@ def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
     return {kind.__name__: kind for kind in classes}
 
 
-GOALS = _by_name(ParetoSet, Cover, AtMost)
+GOALS = _by_name(ParetoSet, Cover, AtMost, PracticalSet)
 #: on differences of two arms
 PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, LUCB1Like)
 #: on single arms, for rules that compare those
 ARM_RADII = _by_name(ArmMixture, IteratedLogarithm)
 RADII = {**PAIR_RADII, **ARM_RADII}
-RULES = _by_name(APE, UniformElimination, RoundRobin, LUCB, LUCBpp, UGapEc)
+RULES = _by_name(APE, UniformElimination, RoundRobin, EGE, LUCB, LUCBpp, UGapEc)
 BANDITS = _by_name(GaussianBandit, BernoulliBandit, ResampledBandit)
 #: values that arguments of members may have, besides plain ones
-VALUES: dict[str, type[Any]] = _by_name(Shares)
+VALUES: dict[str, type[Any]] = _by_name(Shares, Limit)
 #: earlier names, in files that were written under them
 ALIASES = {"SingleArm": "LUCB1Like"}
 #: what files that do not say it mean: they were written before it could be said
@@ -137,10 +139,10 @@ def split(spec: str) -> tuple[str, dict[str, Any]]:
     >>> split("mixture:rho=100,union=pairs")
     ('mixture', {'rho': 100, 'union': 'pairs'})
     """
-    found = _SPEC.fullmatch(spec)
-    if found is None:
+    parsed = _SPEC.fullmatch(spec)
+    if parsed is None:
         raise ValueError(f"{spec!r} must be a NAME, or NAME:key=value,key=value.")
-    inside = found["colon"] or found["paren"] or ""
+    inside = parsed["colon"] or parsed["paren"] or ""
     given: dict[str, Any] = {}
     for part in _parts(inside):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -149,7 +151,7 @@ def split(spec: str) -> tuple[str, dict[str, Any]]:
         if key in given:
             raise ValueError(f"{spec!r} gives {key} twice.")
         given[key] = _value(value)
-    return found[1], given
+    return parsed[1], given
 
 
 def _parts(inside: str) -> list[str]:
@@ -251,17 +253,17 @@ def _imported(name: str, what: str) -> type[Any]:
     """A class of somebody else's, MODULE:NAME; only one that is such a member."""
     module, _, path = name.partition(":")
     try:
-        found: Any = import_module(module)
+        thing: Any = import_module(module)
         for part in path.split("."):
-            found = getattr(found, part)
+            thing = getattr(thing, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
             f"{what} {name!r} cannot be imported ({error}). Install or put on the path what it was "
             f"written in."
         ) from None
-    if not isinstance(found, type) or not issubclass(found, _BASES[what]):
+    if not isinstance(thing, type) or not issubclass(thing, _BASES[what]):
         raise ValueError(f"{name!r} is no {what}: it is not derived from {_BASES[what].__name__}.")
-    return found
+    return thing
 
 
 # -- plain data ----------------------------------------------------------------------------------
@@ -274,7 +276,8 @@ def to_dict(member: Any) -> dict[str, Any]:
     {'kind': 'Cover', 'eps1': 0.0, 'eps2': 0.5}
     """
     name = type(member).__name__ if is_ours(member) else identity(member)
-    return {"kind": name, **{key: _plain(value) for key, value in arguments(member).items()}}
+    given = said(member) if isinstance(member, Goal) else arguments(member)
+    return {"kind": name, **{key: _plain(value) for key, value in given.items()}}
 
 
 def from_dict(table: Any, what: str, *, stored: bool = False) -> Any:

@@ -271,7 +271,7 @@ def refuse(name: str, problems: list[str]) -> None:
 
 
 def is_missing(text: str) -> bool:
-    """Does a cell say that nothing was reported?"""
+    """True: the cell says that nothing was reported."""
     return text.strip().lower() in _MISSING
 
 

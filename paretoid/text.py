@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -181,6 +182,15 @@ def objective(name: str, less: bool, *, unit: str = "", reversed_: bool = False)
     return said
 
 
+#: what a margin means, in one sentence, wherever one is set or shown
+MARGINS = {
+    "any": "An arm is within the margin of optimal unless another arm is better by more than the "
+    "margin in every endpoint at once: being close in one endpoint is enough.",
+    "all": "An arm is left out for one that is better by more than the margin in some endpoint and "
+    "worse by more than it in none; arms that beat each other in a circle are kept.",
+}
+
+
 def margin(eps: Any) -> str:
     """A slack in the objectives' units, said once where it is the same for all of them.
 
@@ -198,10 +208,12 @@ def goal_label(goal: str) -> str:
 
     >>> goal_label("AtMost(k=2, eps1=(0.40546510, 0.40546510))"), goal_label("ParetoSet(eps1=0)")
     ('AtMost(k=2, eps1=0.405465)', 'ParetoSet()')
+    >>> goal_label("PracticalSet(margin=(0.5, 0.5), slack=(0.25, 0.125))")
+    'PracticalSet(margin=0.5, slack=(0.25, 0.125))'
     """
     head, _, rest = goal.partition("(")
     said = []
-    for part in rest.removesuffix(")").replace(", eps", ";eps").split(";"):
+    for part in re.split(r", (?=[a-z]\w*=)", rest.removesuffix(")")):
         name, _, value = part.partition("=")
         values = [_brief(number) for number in value.strip("(),").split(", ")]
         one = values[0] if len(set(values)) == 1 else f"({', '.join(values)})"

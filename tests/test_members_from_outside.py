@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import textwrap
@@ -205,35 +204,6 @@ def test_plots_and_checks_take_them(mine):
     assert assert_delta_correct(
         algorithm, [mine.ours, mine.bandit], goal=mine.BestOf(), delta=0.2, max_runs=25
     ).passed
-
-
-def test_their_conformance_suite_runs_under_pytest(mine, tmp_path):
-    """As an author would do it, in a project of his own."""
-    (tmp_path / "test_stranger.py").write_text(
-        textwrap.dedent("""
-        import stranger
-        from paretoid.validation.conformance import BanditTests, GoalTests, RadiusTests, RuleTests
-
-        class TestRadius(RadiusTests):
-            member = stranger.Hoeffding()
-
-        class TestRule(RuleTests):
-            member = stranger.Coin()
-
-        class TestGoal(GoalTests):
-            member = stranger.BestOf()
-
-        class TestBandit(BanditTests):
-            member = stranger.bandit
-    """)
-    )
-    environment = {**os.environ, "PYTHONPATH": f"{mine.folder}{os.pathsep}{ROOT}"}
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout
-    assert int(re.search(r"(\d+) passed", run.stdout)[1]) > 40
 
 
 # -- broken on purpose -----------------------------------------------------------------------------

@@ -27,8 +27,9 @@ DATA = [
     "validation/certificate.json",
 ]  # fmt: skip
 TOP = {
-    "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "SECURITY.md",
-    "pyproject.toml", "PKG-INFO", ".gitignore", ".ci", "tests", "examples", *PACKAGES,
+    "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "CITATION.cff",
+    "SECURITY.md", "pyproject.toml", "noxfile.py", ".pre-commit-config.yaml", "PKG-INFO",
+    ".gitignore", ".ci", "tests", "examples", *PACKAGES,
 }  # fmt: skip
 # At the top of a clone there is also whatever git and editors keep in dot files, and what
 # .gitignore lists.

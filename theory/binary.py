@@ -11,7 +11,7 @@ hypothesised rate m, the prior Beta(rho m, rho (1 - m)) is centred at the hypoth
 
 is the logarithm of a martingale from 1 if m is the true rate. What speaks against
 m_i >= m_j + eps is the least of l_i(x) + l_j(y) over all x >= y + eps: proof in theory/PROOFS.md,
-Section 13. rho is a number of draws, as in `Mixture`, and is fixed before the data.
+Section 14. rho is a number of draws, as in `Mixture`, and is fixed before the data.
 """
 
 from __future__ import annotations

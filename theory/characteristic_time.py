@@ -73,11 +73,11 @@ class CharacteristicTime:
     Two arms, one objective, a gap of 1, scale 1: half the samples to each, and
     T* = 2 (1 + 1)^2 = 8.
 
-    >>> found = characteristic_time([[1.0], [0.0]])
-    >>> time, weights = found
+    >>> bracket = characteristic_time([[1.0], [0.0]])
+    >>> time, weights = bracket
     >>> round(time, 4), np.round(weights, 3)
     (8.0, array([0.5, 0.5]))
-    >>> found.lower <= found.upper <= found.lower * (1 + 1e-6)
+    >>> bracket.lower <= bracket.upper <= bracket.lower * (1 + 1e-6)
     True
     """
 

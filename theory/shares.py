@@ -98,13 +98,13 @@ class Shares:
         """
         K = check_count(K, name="K", least=2, why="a difference needs two arms.")
         D = check_count(D, name="D", why="there must be an objective.")
-        for name, length, each in (("arms", K, "arm"), ("rivals", K, "arm"),
+        for name, length, thing in (("arms", K, "arm"), ("rivals", K, "arm"),
                                    ("objectives", D, "objective")):  # fmt: skip
             given = getattr(self, name)
             if given is not None and len(given) != length:
                 raise ValueError(
                     f"shares of {name} have length {len(given)}; {length} are needed, one for "
-                    f"each {each}. Leave {name} out to share uniformly."
+                    f"each {thing}. Leave {name} out to share uniformly."
                 )
 
     def keep_levels(self, K: int, D: int, delta: float) -> FloatArray:
@@ -115,7 +115,7 @@ class Shares:
                [0.03, 0.01]])
         """
         self.check(K, D)
-        levels = self._arm_levels(K, delta)[:, None] * _weights(self.objectives, D)[None, :]
+        levels = self.arm_levels(K, delta)[:, None] * _weights(self.objectives, D)[None, :]
         return _check_levels(levels, levels, "keep an arm")
 
     def drop_levels(self, K: int, delta: float, families: int = 1) -> FloatArray:
@@ -131,7 +131,7 @@ class Shares:
         families = check_count(families, name="families", why="it counts sets of upper bounds.")
         rivals = _weights(self.rivals, K)
         ratio = rivals[None, :] / _others(rivals)[:, None]
-        levels = self._arm_levels(K, delta)[:, None] * ratio / families
+        levels = self.arm_levels(K, delta)[:, None] * ratio / families
         np.fill_diagonal(levels, 0.0)
         return _check_levels(levels, levels[~np.eye(K, dtype=bool)], "drop an arm")
 
@@ -156,7 +156,7 @@ class Shares:
         """
         check_choice(sides, ("one", "two"), name="sides", why="a claim is wrong on one side.")
         keep, drop = self.keep_levels(K, D, delta), self.drop_levels(K, delta, families)
-        arms, rivals = self._arm_levels(K, delta), _weights(self.rivals, K)
+        arms, rivals = self.arm_levels(K, delta), _weights(self.rivals, K)
         keep_arm = -2 * np.log(arms)
         drop_arm = 2 * (np.log(_others(rivals)) + math.log(families)) - 2 * np.log(arms)
         if sides == "one":
@@ -167,7 +167,7 @@ class Shares:
             *map(_frozen, (keep_arm, -2 * np.log(objectives), drop_arm, -2 * np.log(rivals)))
         )
 
-    def _arm_levels(self, K: int, delta: float) -> FloatArray:
+    def arm_levels(self, K: int, delta: float) -> FloatArray:
         """(K,) a_i, whose exact sum is below delta."""
         return check_delta(delta) * (1 - LEVEL_ROUNDING) * _weights(self.arms, K)
 

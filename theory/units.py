@@ -8,6 +8,12 @@ import numpy as np
 
 from paretoid.theory.checks import FloatArray, as_epsilon, as_means
 
+#: Scales below this, or above one over it, are refused: kernels square them.
+LEAST_SCALE = 1e-150
+
+#: So are scales of one objective whose ratio is smaller: kernels square that too.
+LEAST_RATIO = 1e-120
+
 
 def as_scale(scale: Any, K: int, D: int) -> FloatArray:
     """`scale` as a (K, D) array: a scalar serves all, (D,) one per objective, (K, D) each arm."""
@@ -25,7 +31,18 @@ def as_scale(scale: Any, K: int, D: int) -> FloatArray:
             f"scale={scale!r} must be finite and above 0: it is the sub-Gaussian scale of the "
             f"outcomes. For 0/1 outcomes pass scale=0.5."
         )
-    return np.broadcast_to(array, (K, D)).copy()
+    table = np.broadcast_to(array, (K, D)).copy()
+    if table.min() < LEAST_SCALE or table.max() > 1 / LEAST_SCALE:
+        raise ValueError(
+            f"scale={scale!r} must lie between {LEAST_SCALE:g} and {1 / LEAST_SCALE:g}: squares of "
+            f"others leave the range of floating-point numbers. Use other units."
+        )
+    if (table.min(axis=0) < table.max(axis=0) * LEAST_RATIO).any():
+        raise ValueError(
+            f"scale={scale!r} differs between arms by more than a factor of {1 / LEAST_RATIO:g}: "
+            f"squares of their ratio would be lost. Check the units of each arm."
+        )
+    return table
 
 
 def in_scale_units(means: Any, eps1: Any = 0.0, scale: Any = 1.0) -> tuple[FloatArray, FloatArray]:

@@ -22,6 +22,7 @@ from paretoid.summaries import summaries
 from paretoid.theory.checks import check_choice, check_count
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 from paretoid.validation import bounds, mutants
+from paretoid.validation.benchmarks import participants
 from paretoid.validation.delta_correct import delta_correctness, engine
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.pathwise import check_path, engine_path, watched_goals
@@ -42,12 +43,13 @@ class Battery:
     replications: int
     horizon: int
     compared: int
+    trials: int
 
 
 BATTERIES = {
-    "quick": Battery(60, 300, 60, 200, 250, 20),
-    "standard": Battery(300, 2_000, 150, 800, 600, 60),
-    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000),
+    "quick": Battery(60, 300, 60, 200, 250, 20, 2),
+    "standard": Battery(300, 2_000, 150, 800, 600, 60, 20),
+    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000, 20),
 }
 
 
@@ -79,6 +81,7 @@ def certify(
         "errors": lambda: _errors(size, seed, regressions),
         "sequential_tests": lambda: _sequential(size, seed, regressions),
         "coverage": lambda: _coverages(size, seed, regressions),
+        "participants": lambda: _participants(size),
         "mutants": lambda: _mutants(regressions),
         "bounds": lambda: _bounds(size, seed, regressions),
     }
@@ -167,6 +170,10 @@ def _problems() -> list[tuple[str, Bandit, list[Goal], int | None]]:
         [[2.0, 30.0], [1.0, 10.0], [0.5, 20.0]], scale=[1.0, 10.0],
         objectives=["effect", "cost"], minimize=["cost"],
     )  # fmt: skip
+    unequal = GaussianBandit(
+        [[0.0, 0.0], [0.02, -0.1], [1.0, -2.0], [-1.0, 2.0]],
+        scale=[[1.0, 3.0], [0.3, 1.0], [2.0, 1.0], [1.0, 0.1]],
+    )
     coins = BernoulliBandit([[0.8, 0.3], [0.4, 0.7], [0.3, 0.2], [0.55, 0.5]])
     everything: list[Goal] = [ParetoSet(0.1), AtMost(1, 0.1), AtMost(2, 0.1), Cover(0.1, 0.3)]
     return [
@@ -174,8 +181,24 @@ def _problems() -> list[tuple[str, Bandit, list[Goal], int | None]]:
         ("four arms almost tied", crowd, [ParetoSet(), AtMost(1), AtMost(2), Cover()], 2000),
         ("four arms near a front", front, everything, None),
         ("effect against cost", trade, [ParetoSet(), AtMost(1), Cover(0.0, 0.5)], None),
+        (
+            "unequal variances, vector margins",
+            unequal,
+            [ParetoSet((0.1, 0.3)), AtMost(2, (0.1, 0.3)), Cover((0.1, 0.3), (0.2, 0.1))],
+            4000,
+        ),
         ("four coins", coins, everything, None),
         ("COV-BOOST", load_instance("covboost"), [AtMost(1), AtMost(2), Cover(0.0, 0.5)], None),
+    ]
+
+
+def _shared(K: int) -> list[Radius]:
+    """Radii whose shares and rho favour the first arms, and the last: where arms tie, and not."""
+    counts = 300.0 * 0.5 ** np.arange(K)
+    return [
+        kind().with_design(tuple(theory.informed_rho(n)), theory.informed_shares(n))
+        for kind in (Mixture, UnknownScale)
+        for n in (counts, counts[::-1])
     ]
 
 
@@ -187,7 +210,7 @@ def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
         Mixture(union="none"),
     ]  # fmt: skip
     for name, bandit, goals, budget in _problems():
-        for radius in radii:
+        for radius in [*radii, *_shared(bandit.K)]:
             if isinstance(radius, UnknownScale) and bandit.model != "gaussian":
                 continue
             runs = size.runs if bandit.K < 10 else max(size.runs // 20, 10)
@@ -270,6 +293,7 @@ def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[st
         (UnknownScale(), {"scale": unequal}),
         (UnknownScale(), {"means": front, "scale": spread}),
         (UnknownScale(union="pairs"), {"means": front, "scale": spread}),
+        *((radius, {"means": front, "scale": spread}) for radius in _shared(4)),
         (Mixture(union="none"), {"means": front}),
         (KaufmannKoolen("approximate"), pair),
         (KaufmannKoolen("approximate", union="none"), {"means": front}),
@@ -301,6 +325,15 @@ def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[st
         if result.guarantee == "proved" and not result.holds(FALSE_ALARM):
             regressions.append(f"coverage: {result.summary()}")
     return rows
+
+
+def _participants(size: Battery) -> dict[str, list[list[float]]]:
+    """Mean samples and their standard errors, by radius and goal."""
+    table = participants.rows(trials=size.trials, runs=size.trials, draws=5 * size.trials)
+    return {
+        name: [[_round(cell.mean, 5), _round(cell.error, 3)] for cell in cells]
+        for name, cells in table.items()
+    }
 
 
 def _mutants(regressions: list[str]) -> dict[str, Any]:

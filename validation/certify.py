@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from paretoid import text
+from paretoid.registry import radius_of
+from paretoid.theory.radii import MixtureRadius
 from paretoid.validation.battery import certify
+from paretoid.validation.benchmarks import participants
 
 
 def markdown(certificate: dict[str, Any]) -> str:
@@ -64,6 +67,18 @@ def markdown(certificate: dict[str, Any]) -> str:
         "",
         _rows([{k: v for k, v in row.items() if k != "failures"} for row in c["coverage"]]),
         "",
+        "## Participants",
+        "",
+        "Samples on COV-BOOST until the answer, with standard errors; "
+        "`python -m paretoid.validation.benchmarks.participants` makes this table.",
+        "",
+        participants.markdown(
+            {
+                name: [participants.Mean(*cell) for cell in cells]
+                for name, cells in c["participants"].items()
+            }
+        ),
+        "",
         "## Mutants",
         "",
         _rows(
@@ -106,7 +121,19 @@ def _worst_goals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _rows(rows: list[dict[str, Any]]) -> str:
     heads = [name.replace("_", " ") for name in rows[0]]
-    return text.markdown(heads, [list(map(str, row.values())) for row in rows])
+    return text.markdown(heads, [[_short(str(value)) for value in row.values()] for row in rows])
+
+
+def _short(said: str) -> str:
+    """A radius with shares in few words; anything else as it is."""
+    if "shares=Shares(" not in said:
+        return said
+    radius = radius_of(said)
+    if not isinstance(radius, MixtureRadius) or radius.shares is None or not radius.shares.arms:
+        return said
+    first, *_, last = radius.shares.arms
+    favoured = "first" if first > last else "last"
+    return f"{type(radius).__name__}, rho and shares by arm, for the {favoured} arms"
 
 
 def write(certificate: dict[str, Any], folder: Path) -> None:

@@ -41,26 +41,56 @@ def guarded(bandit: Bandit, budget: int) -> Any:
     7
     """
     kind = type(bandit)
+    inside = threading.local()  # a `draw` that calls `fill` is one sample, not two
 
-    def fill(self: Any, rng: np.random.Generator, noise: FloatArray) -> None:
+    def charge(self: Any, samples: int) -> None:
         with self.drawn_lock:
-            self.__dict__["drawn"] = self.drawn + len(noise)
+            self.__dict__["drawn"] = self.drawn + samples
         if self.drawn > budget:
             raise OutOfBudget(f"it drew more than its budget of {budget} samples")
+
+    def fill(self: Any, rng: np.random.Generator, noise: FloatArray) -> None:
+        if not getattr(inside, "draw", False):
+            charge(self, len(noise))
         kind.fill(self, rng, noise)
         with self.drawn_lock:
             self.drawn_noise.update(noise.tobytes())
+
+    def draw(self: Any, rng: np.random.Generator, arm: int) -> FloatArray:
+        charge(self, 1)
+        with self.drawn_lock:
+            self.drawn_noise.update(_position(rng))
+        inside.draw = True
+        try:
+            outcome: FloatArray = kind.draw(self, rng, arm)
+        finally:
+            inside.draw = False
+        return outcome
 
     given = copy.copy(bandit)
     for name, value in given.__dict__.items():
         if isinstance(value, np.ndarray):  # its own, whatever is done to it
             given.__dict__[name] = value.copy()
             given.__dict__[name].setflags(write=value.flags.writeable)
-    given.__class__ = type(kind.__name__, (kind,), {"fill": fill})
+    given.__class__ = _with(kind, bandit, fill, draw)
     given.__dict__.update(
         drawn=0, drawn_noise=hashlib.blake2b(digest_size=16), drawn_lock=threading.Lock()
     )
     return given
+
+
+def _with(kind: type[Any], bandit: Bandit, fill: Any, draw: Any) -> type[Any]:
+    """`kind` with another `fill`, and another `draw` where that is what draws outcomes.
+
+    One that draws noise in blocks keeps its `draw`: with a new one it would draw singly.
+    """
+    methods = {"fill": fill, "draw": draw} if bandit.draws_singly else {"fill": fill}
+    return type(kind.__name__, (kind,), methods)
+
+
+def _position(rng: np.random.Generator) -> bytes:
+    """Where a stream stands; outcomes would not do, as two runs may see the same few coins."""
+    return repr(rng.bit_generator.state).encode()
 
 
 def fingerprint(bandit: Any) -> tuple[Any, ...]:
@@ -112,7 +142,7 @@ def assert_independent_replications(
 ) -> None:
     """No two replications of `simulate(bandit, replications=, seed=)` draw the same noise.
 
-    `simulate` is `paretoid.simulate` or anything called like it that draws by `bandit.fill`.
+    `simulate` is `paretoid.simulate` or anything called like it that draws from `bandit`.
 
     >>> import paretoid as pt
     >>> assert_independent_replications(pt.simulate, pt.GaussianBandit([[0.0], [2.0]]))
@@ -123,15 +153,23 @@ def assert_independent_replications(
     first: dict[int, bytes] = {}
     lock = threading.Lock()
 
-    def fill(self: Any, rng: np.random.Generator, noise: FloatArray) -> None:
-        kind.fill(self, rng, noise)
+    streams: list[Any] = []
+
+    def note(rng: np.random.Generator, beginning: bytes) -> None:
         with lock:
             streams.append(rng)  # kept alive, so that identities stay different
-            first.setdefault(id(rng), noise[0].tobytes())
+            first.setdefault(id(rng), beginning)
 
-    streams: list[Any] = []
-    spy = type(kind.__name__, (kind,), {"fill": fill})
-    given.__class__ = spy
+    def fill(self: Any, rng: np.random.Generator, noise: FloatArray) -> None:
+        kind.fill(self, rng, noise)
+        note(rng, noise[0].tobytes())
+
+    def draw(self: Any, rng: np.random.Generator, arm: int) -> FloatArray:
+        note(rng, _position(rng))
+        outcome: FloatArray = kind.draw(self, rng, arm)
+        return outcome
+
+    given.__class__ = _with(kind, bandit, fill, draw)
     simulate(given, replications=replications, seed=seed)
     different = len(set(first.values()))
     # One stream may be drawn twice: compiling beforehand, say.

@@ -30,6 +30,8 @@ from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.runs import simulate
 from paretoid.theory.checks import FloatArray, check_choice
 from paretoid.theory.radii import Mixture, Radius, UnknownScale
+from paretoid.theory.radii.claims import claim_constants
+from paretoid.validation import levels
 from paretoid.validation.delta_correct import delta_correctness
 from paretoid.validation.guard import assert_independent_replications
 from paretoid.validation.pathwise import check_path, reference_path
@@ -101,6 +103,18 @@ class _PluggedIn(UnknownScale):
 
     def first_count(self, K: int, D: int, delta: float) -> int:
         return 2
+
+
+class _Following(Mixture):
+    """rho = n at every count: the best rho in hindsight, which costs nothing."""
+
+    def arm_terms(self, counts: Any, K: int, D: int, delta: float) -> tuple[FloatArray, FloatArray]:
+        n = np.asarray(counts, dtype=np.float64)
+        return np.zeros_like(n), 1 / n
+
+
+def _one_sided(function: str, old: str, new: str) -> Edit:
+    return Edit("paretoid.theory.one_sided", function, old, new, ("paretoid.theory.radii.claims",))
 
 
 def _edit(module: str, function: str, old: str, new: str) -> tuple[Edit, ...]:
@@ -218,6 +232,53 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "no penalty", "the half-plane taken as if its prior cost nothing", ("half-plane",),
+        (_one_sided("one_sided_constant", "2 * penalty(level) - 2 * np.log", "-2 * np.log"),),
+    ),
+    Mutant(
+        "used before a quarter of rho", "one-sided bounds from the first sample on",
+        ("half-plane",),
+        (_one_sided("first_usable_count", "values * LEAST_SHARE_OF_RHO", "values * 0.001"),),
+    ),
+    Mutant(
+        "both sides", "two-sided bounds with one-sided constants", ("levels",),
+        _edit(
+            "theory.radii.claims", "claim_constants",
+            "return Constants(2 * math.log(1 / (part * keep)), 2 * math.log(1 / (part * drop)), "
+            'None, "two")',
+            "return Constants(float(one_sided_constant(part * keep)), "
+            'float(one_sided_constant(part * drop)), None, "two")',
+        ),
+    ),
+    Mutant(
+        "one-sided at the level of pairs", "pairs counted once, although either side can be wrong",
+        ("levels",),
+        _edit(
+            "theory.radii.claims", "claim_constants", "for count in (K * D, K * (K - 1))",
+            "for count in (K1(K, D), K1(K, D))",
+        ),
+    ),
+    Mutant(
+        "shares sum to 2 delta", "each arm's share given to keeping and to dropping it anew",
+        ("levels",),
+        _edit(
+            "theory.shares", "Shares._arm_levels", "return check_delta(delta)",
+            "return 2 * check_delta(delta)",
+        ),
+    ),
+    Mutant(
+        "rivals renormalised twice", "a rival's share divided by the others' sum, and again",
+        ("levels",),
+        _edit(
+            "theory.shares", "Shares.role_terms", "2 * (np.log(_others(rivals)) + math.log",
+            "2 * (2 * np.log(_others(rivals)) + math.log",
+        ),
+    ),
+    Mutant(
+        "rho chosen after the data", "rho follows the count, so that l never grows",
+        ("coverage",), radius=_Following(),
+    ),
+    Mutant(
         "seeds shared", "every replication draws the same noise", ("independent replications",),
         (
             Edit(
@@ -290,11 +351,15 @@ def hunt(mutant: Mutant | None = None, wanted: Sequence[str] | None = None) -> d
     everything = mutant is None
     with ExitStack() as stack:
         change = None
+        stack.callback(claim_constants.cache_clear)  # after the edits are undone
         if mutant is not None:
             change = mutant.change
             stack.enter_context(applied(*mutant.edits))
         if everything or "independent replications" in wanted:
             _replications(caught)
+        if everything or {"levels", "half-plane"} & set(wanted):
+            claim_constants.cache_clear()
+            caught.update(levels.faults())
         if everything or "coverage" in wanted:
             _coverage(caught, mutant)
         if everything or "delta-correctness" in wanted:
@@ -403,7 +468,7 @@ def _replaced(name: str, function: str, edits: list[Edit]) -> Iterator[None]:
             vars(module).pop(extra_name, None)
 
 
-def table(found: dict[str, dict[str, str]]) -> str:
+def table(hunted: dict[str, dict[str, str]]) -> str:
     """The table of validation/README.md: mutant, mistake, and the checks that caught it.
 
     >>> print(table({"radius divided by 2": {"coverage": "..."}}).splitlines()[2])
@@ -411,7 +476,7 @@ def table(found: dict[str, dict[str, str]]) -> str:
     """
     by_name = {mutant.name: mutant for mutant in MUTANTS}
     lines = ["| mutant | the mistake | caught by |", "|---|---|---|"]
-    for name, caught in found.items():
+    for name, caught in hunted.items():
         check_choice(name, tuple(by_name), name="mutant", why="those are the mutants.")
         checks = ", ".join(c.replace("|", r"\|") for c in by_name[name].checks if c in caught)
         lines.append(f"| {name} | {by_name[name].mistake} | {checks or '**nothing**'} |")
@@ -423,14 +488,14 @@ def hunt_all() -> dict[str, dict[str, str]]:
     return {mutant.name: hunt(mutant) for mutant in MUTANTS}
 
 
-def survivors(found: dict[str, dict[str, str]]) -> list[str]:
+def survivors(hunted: dict[str, dict[str, str]]) -> list[str]:
     """Mutants that some check they are meant for did not catch.
 
     >>> survivors({"radius divided by 2": {}})
     ['radius divided by 2']
     """
     by_name = {mutant.name: mutant for mutant in MUTANTS}
-    return [name for name, caught in found.items() if set(by_name[name].checks) - set(caught)]
+    return [name for name, caught in hunted.items() if set(by_name[name].checks) - set(caught)]
 
 
 def documented_table() -> str:
@@ -446,10 +511,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--update", action="store_true", help="rewrite the table in README.md")
     options = parser.parse_args(arguments)
-    found = hunt_all()
-    for name, caught in found.items():
+    hunted = hunt_all()
+    for name, caught in hunted.items():
         print(f"{name}: {'; '.join(caught) or 'SURVIVES'}")
-    fresh, left = table(found), survivors(found)
+    fresh, left = table(hunted), survivors(hunted)
     if options.update:
         text = README.read_text(encoding="utf-8")
         head, rest = text.split(_BEGIN)

@@ -75,10 +75,10 @@ class Report:
         )
 
     def summary(self) -> str:
-        """One paragraph."""
-        found = "no violation" if not self.violations else f"{len(self.violations)} violations"
+        """What was looked at and what was found, in one paragraph."""
+        violated = "no violation" if not self.violations else f"{len(self.violations)} violations"
         lines = [
-            f"{self.paths} paths, {self.rounds} rounds: {found}; intervals failed on "
+            f"{self.paths} paths, {self.rounds} rounds: {violated}; intervals failed on "
             f"{self.bad_paths} paths ({self.bad_rounds} rounds), where the lemmas say nothing; "
             f"{self.bounded} stopping times compared with the sharp bound."
         ]

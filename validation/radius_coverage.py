@@ -88,7 +88,7 @@ class Coverage:
         return max(self.interval_failures) / self.replications
 
     def holds(self, false_alarm: float = 1e-6) -> bool:
-        """Are the failures compatible with delta, false alarms having the chance given?"""
+        """True: the failures are compatible with delta; false alarms have the chance given."""
         return self.p_value * len(self.rules) > false_alarm
 
     def summary(self) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from paretoid.arithmetic import check_offsets
 from paretoid.theory.checks import FloatArray, IntArray, as_means, check_choice, check_count
 from paretoid.theory.units import as_scale
 
@@ -21,7 +23,7 @@ def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]
         raise ValueError(
             f"{what}s has {len(result)} names for {size} {what}s; pass one name for each."
         )
-    repeated = sorted({name for name in result if result.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(result).items() if times > 1)
     if repeated:
         raise ValueError(
             f"{what}s repeats {', '.join(map(repr, repeated))}: results are looked up by name, "
@@ -157,6 +159,7 @@ class Bandit:
         K, D = self.means.shape
         self.K, self.D = K, D
         self.scale = as_scale(scale, K, D)
+        check_offsets(self.means, self.scale)
         self.arms = _names(arms, K, "arm")
         self.objectives = _names(objectives, D, "objective")
         if isinstance(minimize, str):

@@ -42,5 +42,5 @@ class BernoulliBandit(Bandit):
         return Law.threshold(self.means, np.tile(self.sign, (self.K, 1)))
 
     def outcome(self, arm: int, noise: FloatArray) -> FloatArray:
-        """See `Bandit.outcome`."""
+        """(size, D): 1 where the noise, uniform on [0, 1), is below the arm's mean, else 0."""
         return np.where(noise < self.means[arm], 1.0, 0.0)

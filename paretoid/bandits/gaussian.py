@@ -67,7 +67,7 @@ class GaussianBandit(Bandit):
         return Law.affine(self.oriented, self.sign * self._spread)
 
     def outcome(self, arm: int, noise: FloatArray) -> FloatArray:
-        """See `Bandit.outcome`."""
+        """(size, D): the arm's mean plus the noise, to scale."""
         return np.asarray(self.means[arm] + self._spread[arm] * noise)
 
 

@@ -68,12 +68,12 @@ class ResampledBandit(Bandit):
         self.noise_width = 1
 
     def law(self) -> Law:
-        """The data, oriented."""
+        """A row of the arm's data, oriented so that larger is better."""
         sign = np.tile(self.sign, (self.K, 1))
         return Law.table(self.oriented, sign, self.data * self.sign, self._starts)
 
     def outcome(self, arm: int, noise: FloatArray) -> FloatArray:
-        """See `Bandit.outcome`."""
+        """(size, D): the row of the arm's data that the noise, uniform on [0, 1), picks."""
         size = self._starts[arm + 1] - self._starts[arm]
         rows = np.minimum((noise[:, 0] * size).astype(np.int64), size - 1)
         return np.asarray(self.data[self._starts[arm] + rows])

@@ -11,9 +11,11 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretoid.cli.options import numbers, words
-from paretoid.goals import AtMost, Cover, Goal
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.registry import make as construct
 from paretoid.registry import split, type_of
+from paretoid.text import MARGINS
+from paretoid.theory.checks import check_choice
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -36,11 +38,38 @@ def make(text: str, what: str, option: str, given: Mapping[str, Any] | None = No
         raise ValueError(f"{option} {said}") from None
 
 
+def whole_set(margin_means: str, margin: Any, *others: Any) -> Goal:
+    """The whole set, by what --margin-means says of its margin; `others` are --k, --eps2, --goal.
+
+    >>> whole_set("any", 0.5), whole_set("all", 0.5)
+    (ParetoSet(eps1=0.5), PracticalSet(margin=0.5, slack=0.25))
+    """
+    check_choice(
+        margin_means, tuple(MARGINS), name="--margin-means",
+        why="close in any endpoint is enough, or all of them count.",
+    )  # fmt: skip
+    if margin_means == "any":
+        return ParetoSet(margin)
+    if any(others):
+        raise ValueError(
+            "--margin-means all is proved for the whole set only, not for k arms or covers. Leave "
+            "out --k, --eps2 and --goal, or use --margin-means any."
+        )
+    return PracticalSet(margin)
+
+
 def goals(
-    named: list[str] | None, k: list[int] | None, eps1: str, eps2: list[str] | None
+    named: list[str] | None,
+    k: list[int] | None,
+    eps1: str,
+    eps2: list[str] | None,
+    margin_means: str = "any",
 ) -> list[Goal]:
     """The goals asked for: --goal or the whole Pareto set, then one for every --k and --eps2."""
     slack = numbers(eps1, "--eps1")
+    whole = whole_set(margin_means, slack, named, k, eps2)
+    if margin_means == "all":
+        return [whole]
     asked: list[Goal] = [
         make(name, "goal", "--goal", {"eps1": slack}) for name in named or ["ParetoSet"]
     ]
@@ -55,9 +84,11 @@ def radius(text: str) -> Radius:
     return made
 
 
-def rule(text: str) -> Rule:
-    """The rule that the option --rule names."""
-    made: Rule = make(text, "rule", "--rule")
+def rule(text: str, budget: int | None = None) -> Rule:
+    """The rule that the option --rule names; `budget` is for rules that need one."""
+    made: Rule = make(text, "rule", "--rule", {} if budget is None else {"budget": budget})
+    if budget is not None and made.budget not in (None, budget):
+        raise ValueError(f"--rule {text} and --budget {budget} disagree. Give one of them.")
     return made
 
 

@@ -63,7 +63,22 @@ OutFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write results: .nc (netCDF), .csv or .json.")
 ]
 Eps1 = Annotated[
-    str, typer.Option(metavar="X[,X...]", help="Slack in the objectives' units; one, or one each.")
+    str,
+    typer.Option(
+        metavar="X[,X...]",
+        help="Margin in the objectives' units, one or one each; being close in one objective is "
+        "enough to be within it.",
+    ),
+]
+
+MarginMeans = Annotated[
+    str,
+    typer.Option(
+        metavar="any|all",
+        help="any: an arm is within the margin if it is close in one endpoint. all: it is left out "
+        "for one that is better by more than the margin somewhere and worse by more nowhere; for "
+        "the whole set only.",
+    ),
 ]
 
 Instance = Annotated[

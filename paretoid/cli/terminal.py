@@ -7,6 +7,8 @@ wide for the terminal, every row becomes a short list.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import shutil
@@ -30,19 +32,50 @@ class Interrupted(Exception):  # noqa: N818 - no error, the user asked for it
     """Ctrl-C, with a sentence about what was kept; `paretoid.cli.main` prints it."""
 
 
+class NotShown(Exception):  # noqa: N818 - what was asked for is done
+    """Something was recorded and could then not be printed; exit code 4, never bad input."""
+
+
 def _terminal(stream: TextIO | None) -> bool:
     """Is it a terminal? A stream that the caller has closed (>&-) is None."""
     return stream is not None and stream.isatty()
 
 
-def say(words: str = "") -> None:
-    """Print to stdout. A reader that has left (`| head`) is no error."""
+def say(words: str = "", *, vital: bool = False) -> None:
+    """Print to stdout, what its encoding lacks as \\uXXXX.
+
+    A reader that has left (`| head`) is no error, unless what is said is `vital`.
+    """
     try:
-        print(_harmless(words, _terminal(sys.stdout)), flush=True)
-    except BrokenPipeError:
-        pass
+        print(_encodable(_harmless(words, _terminal(sys.stdout)), sys.stdout), flush=True)
     except OSError as error:
-        raise ValueError(f"stdout cannot be written to: {error.strerror}.") from None
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            # What could not be written is not tried again at the end of the process.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if vital or not isinstance(error, BrokenPipeError):
+            raise ValueError(f"stdout cannot be written to: {error.strerror}.") from None
+
+
+def check_stdout() -> None:
+    """Refuse to go on where nobody could be told the result."""
+    if sys.stdout is None or sys.stdout.closed:
+        raise ValueError(
+            "stdout is closed, so nobody would learn the result; nothing was recorded. Send it "
+            "to a terminal or a file."
+        )
+
+
+def _encodable(words: str, stream: TextIO | None) -> str:
+    """`words` with \\uXXXX, as in JSON, for what the stream's encoding does not have."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        words.encode(encoding)
+        return words
+    except UnicodeEncodeError:
+        return "".join(
+            letter if letter.encode(encoding, "ignore") else json.dumps(letter)[1:-1]
+            for letter in words
+        )
 
 
 def _harmless(words: str, styled: bool) -> str:
@@ -63,7 +96,7 @@ def note(words: str, quiet: bool = False) -> None:
 
 
 def shows_progress(quiet: bool) -> bool:
-    """Is somebody looking at stderr who wants a bar?"""
+    """True: stderr is a terminal and nobody asked for quiet, so a bar is drawn."""
     return not quiet and _terminal(sys.stderr)
 
 

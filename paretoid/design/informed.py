@@ -23,6 +23,9 @@ from paretoid.theory.shares import informed_rho, informed_shares
 #: Times informed_rho, of which the simulation chooses: unknown scales want a larger rho.
 _RHO_FACTORS = (1.0, 1.5, 2.25)
 
+#: A multiple must save this part of the samples more than the one before: less may be chance.
+_DOUBT = 0.01
+
 #: Samples after which a simulated trial counts as it stands: ties would go on for ever.
 CEILING = 100_000
 
@@ -55,8 +58,8 @@ def informed(
     replications  simulated runs for each of the bandits
     quick         T* w* in place of simulations: exact Pareto set only
 
-    The allocation depends on the radius, so it is simulated twice: with equal shares, then with
-    the shares that gave. A third simulation chooses between that rho and multiples of it.
+    Samples cost an arm log(1/a_i) each, so shares follow the counts of equal shares, which are
+    simulated; a second simulation chooses between the rho of these counts and multiples of it.
 
     >>> from paretoid import GaussianBandit
     >>> guess = GaussianBandit([[0.0, 0.0], [1.0, 0.9], [1.2, 0.8], [-3.0, -2.0]])
@@ -80,14 +83,12 @@ def informed(
         "weights": weights, "max_samples": max_samples, "replications": replications, "seed": seed,
         "executor": executor,
     }  # fmt: skip
-    for _ in range(2):
-        counts = expected_counts(given, asked, delta, start, **common)
-        start = with_counts(start, counts, mix)
+    counts = expected_counts(given, asked, delta, start, **common)
     tried = [with_counts(start, counts, mix, factor) for factor in _RHO_FACTORS]
     needed = [_simulated(given, asked, delta, radius, **common) for radius in tried]
-    relative = [needs.sum(axis=1) / needed[0].sum(axis=1) for needs in needed]
     share = _as_weights(weights, len(asked))
-    return tried[int(np.argmin([share @ ratio for ratio in relative]))]
+    ratios = [share @ (needs.sum(axis=1) / needed[0].sum(axis=1)) for needs in needed]
+    return tried[int(np.argmin(np.array(ratios) + _DOUBT * np.arange(len(tried))))]
 
 
 def expected_counts(

@@ -370,6 +370,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     zero, m, e = program.zero, state.scratch[0], state.scratch[1]
     kind, location, spread = program.outcomes, program.location, program.spread
     data, starts, factor = program.data, program.starts, program.factor
+    reference = program.reference
     column_l, column_v = program.column_l, program.column_v
     offset, size, opening = program.offset, program.size, program.opening
     sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r]
@@ -392,7 +393,9 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
                 clock[PENDING] = -1
         if len(trace) > 0:
             trace[row] = arm
-        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        _observe(
+            kind, location, spread, data, starts, reference, arm, noise, row, counts, sums, ss,
+        )  # fmt: skip
         t += 1
         clock[TIME] = t
         if t < start:

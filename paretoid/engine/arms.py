@@ -26,10 +26,13 @@ def _position(n: Any) -> Any:
 
 @inlined
 def _observe(
-    kind: Any, location: Any, spread: Any, data: Any, starts: Any, arm: Any, noise: Any,
-    step: Any, counts: Any, sums: Any, ss: Any,
+    kind: Any, location: Any, spread: Any, data: Any, starts: Any, reference: Any, arm: Any,
+    noise: Any, step: Any, counts: Any, sums: Any, ss: Any,
 ) -> None:  # fmt: skip
-    """Draw one outcome of `arm` from row `step` of the noise; add it to counts, sums and ss."""
+    """Draw one outcome of `arm` from row `step` of the noise; add it to counts, sums and ss.
+
+    Outcomes are summed from `reference`: an offset that is large beside the noise takes no digits.
+    """
     D = location.shape[1]
     n = counts[arm] + 1
     counts[arm] = n
@@ -44,6 +47,7 @@ def _observe(
             x = spread[arm, d] if noise[step, d] < location[arm, d] else 0.0
         else:
             x = data[row, d]
+        x -= reference[d]
         old = sums[d, arm]
         sums[d, arm] = old + x
         if len(ss) > 0 and n > 1:

@@ -32,6 +32,7 @@ def _best_arm(program: Any, state: Any, r: Any, noise: Any, trace: Any, ugap: An
     offset, size = program.offset, program.size
     kind, location, spread = program.outcomes, program.location, program.spread
     data, starts, factor = program.data, program.starts, program.factor
+    reference = program.reference
     sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r, 0]
     most, pair = program.max_samples, 1 if ugap else 2
     t = clock[TIME]
@@ -50,7 +51,9 @@ def _best_arm(program: Any, state: Any, r: Any, noise: Any, trace: Any, ugap: An
                 clock[PENDING] = -1
         if len(trace) > 0:
             trace[row] = arm
-        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        _observe(
+            kind, location, spread, data, starts, reference, arm, noise, row, counts, sums, ss,
+        )  # fmt: skip
         t += 1
         clock[TIME] = t
         n = counts[arm]

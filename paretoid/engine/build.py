@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.arithmetic import reference_of
 from paretoid.bandits import Bandit
 from paretoid.engine.columns import Columns, Tables
 from paretoid.engine.levels import Levels
@@ -59,7 +60,9 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     >>> [runs_compiled(bandit, [goal], pt.APE(), pt.Mixture()) for goal in (pt.ParetoSet(), Mine())]
     [True, False]
     """
-    known = type(rule) in _LOOPS and all(type(goal) in _GOALS for goal in goals)
+    known = type(rule) in _LOOPS and all(
+        type(goal) in _GOALS and goal.limits is None for goal in goals
+    )
     return known and bandit.compiled_law is not None
 
 
@@ -168,6 +171,7 @@ def build_program(
             spread=law.spread,
             data=law.data,
             starts=law.starts,
+            reference=reference_of(bandit.oriented, bandit.scale),
             keep=levels.keep,
             drop=levels.drop,
             rival=levels.rival,

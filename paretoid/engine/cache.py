@@ -44,7 +44,7 @@ def cache_directory() -> Path | None:
 
 
 def is_compiled() -> bool:
-    """Is there anything in the cache? Else the first run takes some twenty seconds longer."""
+    """True: the cache holds kernels; else the first run takes some twenty seconds longer."""
     directory = cache_directory()
     return directory is not None and any(directory.rglob("*.nbc"))
 

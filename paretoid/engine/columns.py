@@ -8,6 +8,7 @@ Kernels and views read the same numbers, so that they agree bit for bit.
 
 from __future__ import annotations
 
+import math
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -95,6 +96,7 @@ class Columns:
         empty = np.zeros(0)
         self._columns = [(empty, empty)] * columns
         self._lock = Lock()
+        self._least_l = -math.inf
         self.reserve(np.full(K, _BEGIN - 1))
 
     def reserve(self, counts: Any) -> bool:
@@ -111,6 +113,23 @@ class Columns:
                 self._extend(short, max(needed, doubled, _BEGIN))
                 self._lay_out()
         return bool(short)
+
+    def require(self, least: float) -> None:
+        """Refuse every l below `least`, now and in columns to come: it stands under a root."""
+        with self._lock:
+            self._least_l = max(self._least_l, least)
+            for l, _ in self._columns:
+                self._check_least(l)
+
+    def _check_least(self, l: FloatArray) -> None:
+        low = l[1:] < self._least_l
+        if low.any():
+            at = int(np.argmax(low)) + 1
+            raise ValueError(
+                f"{self._name}: C + l_i + l_j = {2 * (l[at] - self._least_l):.4g} is negative for "
+                f"arms sampled {int(ends(np.array([at]))[0][0]):,} times, and it stands under a "
+                f"root. The constant is too small for this delta, or l is wrong."
+            )
 
     def _lay_out(self) -> None:
         sizes = np.array([len(l) for l, _ in self._columns], dtype=np.int64)
@@ -136,6 +155,7 @@ class Columns:
             new = slice(len(old_l) - begin, None)
             column = np.concatenate([old_l, l[at][new]]), np.concatenate([old_v, v[at][new]])
             self._check(*column)
+            self._check_least(column[0])
             self._columns[at] = column
 
     def _terms(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:

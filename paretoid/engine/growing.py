@@ -140,7 +140,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     index, reserve = state.ceiling[r], state.rivals[r]
     sums, ss = state.sums[r], state.ss[r]
     kind, location, spread = program.outcomes, program.location, program.spread
-    data, starts = program.data, program.starts
+    data, starts, reference = program.data, program.starts, program.reference
     t, n_optimal = clock[TIME], clock[OPTIMAL]
     for row in range(len(noise)):
         if t < K:
@@ -153,7 +153,9 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
             clock[PENDING] = -1
         if len(trace) > 0:
             trace[row] = arm
-        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        _observe(
+            kind, location, spread, data, starts, reference, arm, noise, row, counts, sums, ss,
+        )  # fmt: skip
         t += 1
         clock[TIME] = t
         _refresh(state, program, r, arm)

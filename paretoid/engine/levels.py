@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -54,11 +55,11 @@ class Levels:
         first: int | IntArray = 1
         roles = RoleTerms.zero(K, D)
         if isinstance(radius, PairwiseRadius):
-            keep, drop = radius.constants(K, D, delta)
-            roles = radius.role_terms(K, D, delta) or roles
+            keep, drop = _constants(radius, K, D, delta)
+            roles = _roles(radius, K, D, delta) or roles
             if drop_delta is not None and drop_delta != delta:
-                drop = radius.constants(K, D, drop_delta)[1]
-                shared = radius.role_terms(K, D, drop_delta) or roles
+                drop = _constants(radius, K, D, drop_delta)[1]
+                shared = _roles(radius, K, D, drop_delta) or roles
                 roles = replace(roles, drop_arm=shared.drop_arm, drop_rival=shared.drop_rival)
             first = radius.first_count(K, D, delta)
         elif isinstance(radius, ArmRadius):
@@ -91,9 +92,38 @@ class Levels:
             float(self.keep.min() + self.objective.min()),
             float((self.drop + self.rival.min()).min()),
         )
-        total = least + 2 * float(columns.tables.l.min())
-        if total < 0:
+        columns.require(-least / 2)
+
+
+def _constants(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float, float]:
+    """C of lower and of upper bounds; what is no pair of numbers is refused by name."""
+    given: Any = radius.constants(K, D, delta)
+    try:
+        keep, drop = given
+        return float(keep), float(drop)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{type(radius).__name__}.constants must return two numbers, C of lower and C of upper "
+            f"bounds; it returned {given!r}."
+        ) from None
+
+
+def _roles(radius: PairwiseRadius, K: int, D: int, delta: float) -> RoleTerms | None:
+    """What roles add to the constants; what is none is refused by name."""
+    given: Any = radius.role_terms(K, D, delta)
+    if given is None:
+        return None
+    name = type(radius).__name__
+    if not isinstance(given, RoleTerms):
+        raise ValueError(
+            f"{name}.role_terms must return RoleTerms, or None where roles do not matter; it "
+            f"returned {given!r}."
+        )
+    for field, length in (("keep_arm", K), ("keep_objective", D), ("drop_arm", K),
+                          ("drop_rival", K)):  # fmt: skip
+        if np.shape(getattr(given, field)) != (length,):
             raise ValueError(
-                f"{name}: C + l_i + l_j = {total:.4g} is negative, and it stands under a root. The "
-                f"constant is too small for this delta, or l is wrong."
+                f"{name}.role_terms returned {field} of shape {np.shape(getattr(given, field))}; "
+                f"it must be ({length},), for {K} arms and {D} objectives."
             )
+    return given

@@ -30,6 +30,7 @@ class Program(NamedTuple):
     spread: FloatArray  # (K, D) signed factor of the noise; THRESHOLD: the value of a success
     data: FloatArray  # (sum of sizes, D) outcomes to draw from, oriented
     starts: IntArray  # (K + 1,) where each arm's data begin
+    reference: FloatArray  # (D,) subtracted from outcomes before they are summed
     keep: FloatArray  # (K,) C of the lower bounds that keep an arm
     drop: FloatArray  # (K,) C of the upper bounds that drop it
     rival: FloatArray  # (K,) added to l of the arm that shows another to be dominated

@@ -62,11 +62,14 @@ def _statistics(
     inverse, eps = state.inverse[0], state.eps1[0]
     kind, location, spread = program.outcomes, program.location, program.spread
     data, starts, factor = program.data, program.starts, program.factor
+    reference = program.reference
     column_l, column_v, offset = program.column_l, program.column_v, program.offset
     start, g = len(program.opening), 0.0
     for row in range(len(arms)):
         arm, t = arms[row], row + 1
-        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        _observe(
+            kind, location, spread, data, starts, reference, arm, noise, row, counts, sums, ss,
+        )  # fmt: skip
         if t == start:
             _rescale(program, state, 0)
         for i in range(K):

@@ -179,6 +179,7 @@ def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: An
     zero, common = program.zero, program.common
     kind, location, spread = program.outcomes, program.location, program.spread
     data, starts, factor = program.data, program.starts, program.factor
+    reference = program.reference
     column_l, column_v = program.column_l, program.column_v
     offset, held, opening = program.offset, program.size, program.opening
     sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r]
@@ -195,7 +196,9 @@ def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: An
             break
         if len(trace) > 0:
             trace[row] = arm
-        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        _observe(
+            kind, location, spread, data, starts, reference, arm, noise, row, counts, sums, ss,
+        )  # fmt: skip
         t += 1
         if t > start:
             turn += 1
@@ -314,6 +317,7 @@ def _round_robin(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> No
     zero, common = program.zero, program.common
     kind, location, spread = program.outcomes, program.location, program.spread
     data, starts, factor = program.data, program.starts, program.factor
+    reference = program.reference
     column_l, column_v = program.column_l, program.column_v
     offset, held, opening = program.offset, program.size, program.opening
     sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r]
@@ -326,7 +330,9 @@ def _round_robin(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> No
             break
         if len(trace) > 0:
             trace[row] = arm
-        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        _observe(
+            kind, location, spread, data, starts, reference, arm, noise, row, counts, sums, ss,
+        )  # fmt: skip
         t += 1
         if t > start:
             turn = turn + 1 if turn + 1 < K else 0

@@ -180,7 +180,7 @@ def advance(
     counts, clock, optimal = state.counts[r], state.clock[r], state.optimal[r]
     upper, lower, f, square, h, top, nondominated = work
     kind, location, spread = program.outcomes, program.location, program.spread
-    data, starts = program.data, program.starts
+    data, starts, reference = program.data, program.starts, program.reference
     sums, ss, inverse = state.sums[r], state.ss[r], state.inverse[r]
     radius, rho, chi, ratio = formula.radius, formula.rho, formula.chi, formula.chi_ratio
     C_keep, C_drop, common = formula.keep, formula.drop, program.common
@@ -195,7 +195,9 @@ def advance(
         else:
             arm = clock[PENDING]
             clock[PENDING] = -1
-        _observe(kind, location, spread, data, starts, arm, noise, row, counts, sums, ss)
+        _observe(
+            kind, location, spread, data, starts, reference, arm, noise, row, counts, sums, ss,
+        )  # fmt: skip
         t += 1
         clock[TIME] = t
         if len(trace) > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import warnings
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from paretoid.theory.checks import FloatArray
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,14 +45,14 @@ def quiet_sampler() -> Iterator[None]:
 
 
 def import_arviz() -> Any:
-    """ArviZ, whichever is installed."""
+    """The ArviZ module, 0 or 1, whichever is installed."""
     with quiet():
         import arviz
     return arviz
 
 
 def import_pymc() -> Any:
-    """PyMC, whichever is installed."""
+    """The PyMC module, 5 or 6, whichever is installed."""
     with quiet():
         import pymc
     return pymc
@@ -73,6 +76,32 @@ def group(fit: Any, name: str) -> xr.Dataset:
 def annotate(fit: Any, attributes: dict[str, Any]) -> None:
     """Write attributes on the posterior; they survive netCDF."""
     fit["posterior"].attrs.update(attributes)
+
+
+def add_groups(fit: Any, **groups: xr.Dataset) -> None:
+    """Add groups to a fit, in place of those of the same name."""
+    if hasattr(fit, "add_groups"):  # InferenceData
+        for name in groups:
+            if name in fit:
+                del fit[name]
+        with quiet():
+            fit.add_groups(groups)
+        return
+    import xarray as xr
+
+    for name, data in groups.items():
+        fit[name] = xr.DataTree(data)
+
+
+def thin(fit: Any, every: int) -> None:
+    """Keep every so-many-th draw; one that stands for a divergent transition counts as one."""
+    posterior, stats = group(fit, "posterior"), group(fit, "sample_stats")
+    kept = {"draw": slice(every - 1, None, every)}
+    diverging = stats["diverging"].coarsen(draw=every).max().values
+    stats = stats.isel(kept).assign(diverging=(("chain", "draw"), diverging))
+    numbers = {"draw": range(diverging.shape[1])}
+    thinned = {"posterior": posterior.isel(kept), "sample_stats": stats}
+    add_groups(fit, **{name: data.assign_coords(numbers) for name, data in thinned.items()})
 
 
 def save_fit(fit: Any, path: str | Path) -> None:
@@ -124,3 +153,16 @@ def convergence(posterior: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
     # A constant, such as an assumed sigma, has no r_hat: 0/0.
     with quiet(), np.errstate(invalid="ignore", divide="ignore"):
         return arviz.rhat(posterior), arviz.ess(posterior)
+
+
+def pareto_smoothed(log_weights: FloatArray) -> tuple[FloatArray, float]:
+    """(normalised weights, k-hat) of Pareto-smoothed importance sampling, by ArviZ."""
+    arviz = import_arviz()
+    with quiet():
+        if hasattr(arviz, "psislw"):
+            smoothed, k = arviz.psislw(log_weights)
+        else:
+            stats = importlib.import_module("arviz_stats.base").array_stats
+            smoothed, k = stats.psislw(log_weights)
+    weights = np.exp(smoothed - np.max(smoothed))
+    return weights / weights.sum(), float(k)

@@ -16,9 +16,11 @@ from paretoid.design.informed import informed
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
+from paretoid.goals.base import with_union
 from paretoid.intervals import quantile
 from paretoid.summaries import summary_of
+from paretoid.text import MARGINS
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
@@ -27,6 +29,7 @@ from paretoid.theory.checks import (
     check_count,
     check_delta,
 )
+from paretoid.theory.practical import practical_set
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:
@@ -127,10 +130,24 @@ def bandit_of_trial(
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)
 
 
+def tell_scales(
+    bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
+) -> list[Bandit]:
+    """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
+    needs = isinstance(radius, Radius) and radius.needs_scale  # simulate refuses what is none
+    if not needs or bandits[0].model != "gaussian":
+        return list(bandits)
+    trial = trial_of(fit)
+    stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
+    return [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+
+
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
 
-    Takes a trial summary or a fit. 1.5 is the vaccine field's usual non-inferiority margin.
+    Takes a trial summary or a fit. What a margin means is the goal's to say: that of `ParetoSet`
+    lets an arm in that is close in one endpoint, which no non-inferiority trial would do; that of
+    `PracticalSet` does not.
 
     >>> from paretoid.estimation import load_trial
     >>> [round(eps, 3) for eps in fold_margin(load_trial("comcov2"), 1.5)]
@@ -140,7 +157,7 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     if not isinstance(fold, (int, float)) or not 1 < fold < math.inf:
         raise ValueError(
             f"fold={fold!r} must be a ratio above 1: responses closer than that count as equal. "
-            f"Non-inferiority trials use 1.5; for no margin leave it out."
+            f"For no margin leave it out."
         )
     if "log-normal" not in trial.scales:
         raise ValueError(
@@ -150,8 +167,13 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     return tuple(math.log(fold) if s == "log-normal" else 0.0 for s in trial.scales)
 
 
-def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) -> xr.Dataset:
+def pareto_probability(
+    fit: Any, eps1: Any = 0.0, *, fold: float | None = None, margin_means: str = "any"
+) -> xr.Dataset:
     """P(arm in S*) and P(arm in S*_eps1) per arm, with Monte Carlo standard errors.
+
+    `margin_means="all"`: in place of S*_eps1 the arms that are not practically dominated, with
+    eps1 for their margin (`theory.practical_set`).
 
     The error comes from the means of twenty batches per chain, which sees autocorrelation, and
     is never below that of independent draws with one success and one failure added: a share of
@@ -160,14 +182,15 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
     >>> posterior = fit(trial, "pooled", chains=2, cores=1)
-    >>> found = pareto_probability(posterior, fold=1.5)
-    >>> [str(arm) for arm in found.arm[found.optimal.values > 0.9].values]
+    >>> probability = pareto_probability(posterior, fold=1.5)
+    >>> [str(arm) for arm in probability.arm[probability.optimal.values > 0.9].values]
     ['BNT/BNT + BNT']
-    >>> bool((found.near_optimal >= found.optimal).all())    # a margin only adds arms
+    >>> bool((probability.near_optimal >= probability.optimal).all())    # a margin only adds arms
     True
     """
     import xarray as xr
 
+    check_choice(margin_means, tuple(MARGINS), name="margin_means", why="see PracticalSet.")
     trial = trial_of(fit)
     if fold is not None:
         if np.any(np.asarray(eps1) != 0):
@@ -180,12 +203,19 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     shares: dict[str, Any] = {}
     for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
         inside = _in_pareto_set(means * sign, slack)
+        if name == "near_optimal" and margin_means == "all":
+            inside = np.array([practical_set(draw, slack) for draw in means * sign])
         shares[name] = ("arm", inside.mean(axis=0))
         shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
     return xr.Dataset(
         shares,
         coords={"arm": list(trial.arms)},
-        attrs={"eps1": epsilon, "draws": len(means), "assumptions": " ".join(trial.assumptions)},
+        attrs={
+            "eps1": epsilon,
+            "margin_means": margin_means,
+            "draws": len(means),
+            "assumptions": " ".join(trial.assumptions),
+        },
     )
 
 
@@ -293,22 +323,20 @@ def plan(
     uniform, bound_by = None, radius
     if radius is None:
         pilot = pt.simulate(
-            plug_in, goal_list, radius=_default_radius(plug_in, delta, expected),
+            plug_in, goal_list, radius=_default_radius(plug_in, goal_list, delta, expected),
             replications=_PILOT, **common,
         )  # fmt: skip
         expected = float(pilot.stopping_time.median("replication").max()) / K
-        radius = bound_by = _default_radius(plug_in, delta, expected)
+        radius = bound_by = _default_radius(plug_in, goal_list, delta, expected)
+        if any(goal.union == "pairs" for goal in goal_list):
+            shares = "uniform"  # shares belong to claims
         if shares == "informed":
             uniform = pt.simulate(bandits, goal_list, radius=radius, replications=1, **common)
             radius = informed(
                 bandits, goal_list, delta, mix, radius, max_samples=max_samples,
                 seed=_another_seed(seed), executor=executor,
             )  # fmt: skip
-    if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
-        _, scales = posterior_draws(fit)
-        stated = np.quantile(scales, scale_quantile, axis=0)
-        bandits = [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
-        plug_in = bandit_of_trial(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+    plug_in, *bandits = tell_scales([plug_in, *bandits], fit, radius, scale_quantile)
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, **common
     ).isel(replication=0, drop=True)
@@ -348,7 +376,7 @@ def plan(
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
-        table = [[float(limits[name]) for limits in row] for row in bounds]
+        table = [[float(limits.get(name, math.nan)) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
     at_fit = Problem.of(plug_in)
     T = at_fit.time if at_fit.outcomes else None
@@ -361,7 +389,9 @@ def plan(
         **({"expected_samples_per_arm": expected} if tuned else {}),
         "shares": shares if tuned else "as given",
         "mix": mix if uniform is not None else 1.0,
-        "guarantee_in_words": _in_words(radius, plug_in, scale_quantile, delta),
+        "guarantee_in_words": _in_words(
+            radius, plug_in, scale_quantile, delta, runs.attrs["guarantee"]
+        ),
         "shares_in_words": _shares_in_words(len(goal_list), mix) if uniform is not None else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
@@ -398,11 +428,22 @@ def with_margin(goals: Any, trial: TrialSummary | Any, fold: float | None) -> li
             raise ValueError(
                 f"{goal} states its own margin, and fold={fold} would set another. Give one."
             )
-    both = {"eps1": margin, "eps2": margin}
-    return [
-        replace(goal, **(both if isinstance(goal, Cover) else {"eps1": margin}))
-        for goal in goal_list
-    ]
+
+    def given(goal: Goal) -> dict[str, Any]:
+        if isinstance(goal, PracticalSet):
+            return {"margin": margin, "slack": None}  # half of it, as by default
+        return {"eps1": margin, **({"eps2": margin} if isinstance(goal, Cover) else {})}
+
+    return [replace(goal, **given(goal)) for goal in goal_list]
+
+
+def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
+    """The goals, with their margins, and the radius of a plan."""
+    from paretoid import registry
+
+    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
+    goals = with_margin(asked, trial, planned.attrs["fold"] or None)
+    return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
@@ -418,9 +459,10 @@ def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
     return np.unique(sizes)
 
 
-def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
+def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expected: float) -> Radius:
     rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
-    return UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    radius = UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    return with_union(radius, goals)
 
 
 def _another_seed(seed: int) -> int:
@@ -449,9 +491,11 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
     )
 
 
-def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: float) -> str:
-    if radius.guarantee != "proved":
-        return f"{radius} is heuristic: nothing bounds the probability of a wrong answer."
+def _in_words(
+    radius: Radius, bandit: Bandit, scale_quantile: float, delta: float, guarantee: str
+) -> str:
+    if guarantee != "proved":
+        return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
     if not radius.needs_scale:
         return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."

@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 
 from paretoid.explorer.design import Design
-from paretoid.explorer.events import Event, LedgerError
+from paretoid.explorer.events import KINDS, Event, LedgerError
 from paretoid.goals import Goal
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.member import arguments
 from paretoid.view import Samples, Standing
 
 #: of snapshots; raised when they hold other things than before
-_FORMAT = 4
+_FORMAT = 5
 
 WAITING, MISSING = math.nan, math.inf  # in `values`: not arrived yet, and never to arrive
 
@@ -92,6 +92,8 @@ class TrialState:
         self.labels: dict[str, int] = {}  # the user's own ids of unplanned allocations
         self.unplanned: dict[int, str | None] = {}  # position to label
         self.replaced: dict[int, int] = {}  # overridden allocation to the one in its stead
+        self.withdrawn: list[int] = []  # positions of allocations that nobody received
+        self.requests: dict[str, list[int]] = {}  # the caller's id of an `ask` to [first id, n]
         self.corrected: list[int] = []  # numbers of the events
         self.queue: list[int] = []  # what is left of the round begun
         self.ends: list[int] = []  # allocations made when rounds of several arms ended
@@ -120,6 +122,8 @@ class TrialState:
     def apply(self, event: Event) -> None:
         """Move on by one event; one that makes no sense after the others is refused."""
         try:
+            if event.kind not in KINDS:
+                raise ValueError(f"there is no kind {event.kind!r}")
             getattr(self, f"_{event.kind}")(event, event.body)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise LedgerError(
@@ -146,6 +150,11 @@ class TrialState:
     def _asked(self, event: Event, body: dict[str, Any]) -> None:
         if body["first"] != len(self.arms) + 1:
             raise ValueError(f"allocation {body['first']} is not the next")
+        request = body.get("request")
+        if request is not None:
+            if not isinstance(request, str) or request in self.requests:
+                raise ValueError(f"the request {request!r} is taken")
+            self.requests[request] = [len(self.arms) + 1, len(body["arms"])]
         for name in body["arms"]:
             self._allocate(self._arm[name])
         if "rest" not in body:  # format 1: at most the second arm of a pair
@@ -192,13 +201,24 @@ class TrialState:
         position = self._position(body["id"])
         if body["new"] != len(self.arms) + 1 or position in self.replaced:
             raise ValueError(f"allocation {body['id']} cannot be replaced by {body['new']}")
-        for d in range(self.design.D):
-            if not math.isnan(self.values[d][position]):
-                raise ValueError(f"allocation {body['id']} has outcomes")
-            self._put(d, position, "missing")
+        self._void(position)
         self.replaced[position] = self._allocate(self._arm[body["arm"]])
         self._make_up(position)
         self._advance()
+
+    def _withdrawn(self, event: Event, body: dict[str, Any]) -> None:
+        position = self._position(body["id"])
+        self._void(position)
+        self.withdrawn.append(position)
+        self._make_up(position)
+        self._advance()
+
+    def _void(self, position: int) -> None:
+        """No outcome of an allocation will come; none may have come."""
+        for d in range(self.design.D):
+            if not math.isnan(self.values[d][position]):
+                raise ValueError(f"allocation {self.id_of(position)} has outcomes")
+            self._put(d, position, "missing")
 
     def _scaled(self, event: Event, body: dict[str, Any]) -> None:
         for name, value in body["divisor"].items():
@@ -225,6 +245,10 @@ class TrialState:
         for name in body["answer"]:
             self._arm[name]
         self.answers[goal] = GivenAnswer(tuple(body["answer"]), int(body["samples"]), event.seq)
+
+    def _kept(self, event: Event, body: dict[str, Any]) -> None:
+        if not isinstance(body["digest"], str):
+            raise ValueError("a snapshot goes by its digest")
 
     def goal_position(self, label: str) -> int:
         """The position of the goal that a ledger calls `label`."""
@@ -267,7 +291,7 @@ class TrialState:
         self.queue.insert(0, arm)
 
     def ended_since(self, reach: list[int]) -> bool:
-        """Has some objective's beginning passed the end of a round since it was `reach`?"""
+        """True: a round has become complete, in some objective, since they reached `reach`."""
         self.settle()
         return any(
             bisect_right(self.ends, now) > bisect_right(self.ends, before)
@@ -352,6 +376,7 @@ class TrialState:
             "memory": self.memory,
             "unplanned": [[p, label] for p, label in self.unplanned.items()],
             "replaced": [[p, new] for p, new in self.replaced.items()],
+            "withdrawn": self.withdrawn, "requests": self.requests,
             "corrected": self.corrected, "divisor": self.divisor, "queue": self.queue,
             "ends": self.ends, "active": self.standing.active, "accepted": self.standing.accepted,
             "dropped": [[i, by] for i, by in self.standing.dropped.items()],
@@ -372,18 +397,22 @@ class TrialState:
         line, _, columns = blob.partition(b"\n")
         try:
             rest = json.loads(line)
-        except ValueError:
+            if rest["format"] != _FORMAT:
+                return None
+            return cls._restored(rest, columns)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             return None
-        if not isinstance(rest, dict) or rest.get("format") != _FORMAT:
-            return None
+
+    @classmethod
+    def _restored(cls, rest: dict[str, Any], columns: bytes) -> TrialState:
         state = cls(Design.from_dict(rest["design"], stored=True))
         size = len(columns) // (1 + state.design.D)
         state.arms.frombytes(columns[:size])
         for at, column in enumerate(state.values, start=1):
             column.frombytes(columns[at * size : (at + 1) * size])
         for name in (
-            "seq", "hash", "memory", "corrected", "queue", "ends", "divisor", "allocated", "lost",
-            "only_binary", "reach", "counts", "sums", "ss",
+            "seq", "hash", "memory", "withdrawn", "requests", "corrected", "queue", "ends",
+            "divisor", "allocated", "lost", "only_binary", "reach", "counts", "sums", "ss",
         ):  # fmt: skip
             setattr(state, name, rest[name])
         state.unplanned = dict(rest["unplanned"])

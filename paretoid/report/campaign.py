@@ -89,7 +89,7 @@ def _answers(stored: StoredCampaign) -> list[Block]:
 
 
 def _promise(stored: StoredCampaign) -> Block:
-    """Is the error rate compatible with delta wherever that is proved?"""
+    """The sentence that compares error rates with delta, wherever that is proved."""
     about = stored.about
     proved = [s for s, _ in stored.settings if about["guarantees"][s.at[1]] == "proved"]
     above = [s for s in proved if s.error[1] > about["deltas"][s.at[2]]]

@@ -42,7 +42,7 @@ from paretoid.report.page import (
 )
 from paretoid.report.plan_text import without
 from paretoid.summaries import Summary, summary_of
-from paretoid.text import at_most, chosen, count, counted, interval, shares
+from paretoid.text import MARGINS, at_most, chosen, count, counted, interval, shares
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -185,13 +185,16 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
     for g, (label, summary) in enumerate(zip(methods.labels(goals), told, strict=True)):
         plan = planned.isel(goal=g)
         mean = mean_interval(plan.plug_in_stopping_time.values)
-        bounds = [credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")]
+        bounds = [
+            credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")
+            if not bool(plan[name].isnull().any())
+        ]  # fmt: skip
         rows.append([
             Cell(label),
             *(samples(*_needed(plan, level), limit=limit) for level in levels),
             samples(*mean, least=not bool(plan.plug_in_stopped.all())),
             percent(*summary.late), percent(*summary.error),
-            *(samples(*map(float, bound)) for bound in bounds),
+            *([samples(*map(float, bound)) for bound in bounds] or [Cell("none known")] * 2),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
              "mean N on the fitted means", "censored at the limit", "wrong answers",
@@ -245,7 +248,8 @@ def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> Tabl
         rows,
         "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
         f"participants are means over {summary.runs} simulated trials ± standard errors; shares of "
-        "trials have 95% intervals. Censored trials return no arm.",
+        "trials have 95% intervals. Censored trials return no arm."
+        + (f" {MARGINS[shares.attrs.get('margin_means', 'any')]}" if has_margin else ""),
     )
 
 

@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 
 
 def write_plan(
-    fit: Any, shares: xr.Dataset, planned: xr.Dataset, folder: str | Path, *, command: str = ""
+    fit: Any,
+    shares: xr.Dataset,
+    planned: xr.Dataset,
+    folder: str | Path,
+    *,
+    command: str = "",
+    priors: xr.Dataset | None = None,
 ) -> list[Path]:
     """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
 
-    `command`, the line that made the plan, stands in the HTML report. Returns the files.
+    `command`, the line that made the plan, stands in the HTML report. `priors`, from
+    `paretoid.estimation.sensitivity`, stands in text and JSON. Returns the files.
 
     >>> import tempfile
     >>> from paretoid import AtMost
@@ -49,9 +56,10 @@ def write_plan(
         raise ValueError(f"--out {folder} cannot be made a directory: {error}.") from None
     save_fit(fit, out / "fit.nc")
     planned.to_netcdf(out / "plan.nc", engine="h5netcdf")
-    data = text.as_json(as_dict(fit, shares, planned))
+    data = text.as_json(as_dict(fit, shares, planned, priors=priors))
     (out / "plan.json").write_text(data + "\n", encoding="utf-8")
-    (out / "plan.txt").write_text(as_text(fit, shares, planned) + "\n", encoding="utf-8")
+    words = as_text(fit, shares, planned, priors=priors)
+    (out / "plan.txt").write_text(words + "\n", encoding="utf-8")
     write_page(out / "report.html", plan_report(fit, shares, planned, command=command))
     (out / "design.toml").write_text(plan_design_toml(fit, planned), encoding="utf-8")
     written = ["fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html", "design.toml"]

@@ -9,13 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid import text
 from paretoid.estimation.model import trial_of
+from paretoid.report.prior_table import prior_dict, prior_text
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) -> str:
-    """Tables and sentences that keep within `width` columns, from 40 on."""
+def as_text(
+    fit: Any,
+    shares: xr.Dataset,
+    planned: xr.Dataset,
+    width: int = 80,
+    *,
+    priors: xr.Dataset | None = None,
+) -> str:
+    """Tables and sentences that keep within `width` columns, from 40 on.
+
+    `priors` is what `paretoid.estimation.sensitivity` returned.
+    """
     trial = trial_of(fit)
     width = max(width, 40)
     arms = text.counted(len(trial.arms), "arm")
@@ -36,6 +47,7 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     for goal in planned.goal.values:
         lines += _of_goal(planned.sel(goal=goal), width)
     words = [
+        _margin_in_words(shares),
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],
@@ -43,7 +55,8 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
         _least(planned),
         planned.attrs["near_ties"],
     ]
-    return "\n".join([*lines, "", *_wrapped(words, width)])
+    lines += ["", *_wrapped(words, width)]
+    return "\n".join(lines if priors is None else [*lines, "", prior_text(priors, width)])
 
 
 def _least(planned: xr.Dataset) -> str:
@@ -74,9 +87,12 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         ["censored at the limit", f"{float(plan.censored):.1%}"],
         ["wrong answers", f"{float(plan.error_rate):.1%}"],
         ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
-        ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
-        ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
     ]
+    if not bool(plan.sharp_bound.isnull().any()):
+        facts += [
+            ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
+            ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
+        ]
     arms = [
         [str(arm), text.count(samples), f"{share:.0%}"]
         for arm, samples, share in zip(
@@ -88,6 +104,13 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         text.table(["per arm", "samples", "returned"], arms, width=width - 2),
     ]
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
+
+
+def _margin_in_words(shares: xr.Dataset) -> str:
+    """What the margin means; nothing if there is none."""
+    if not (shares.attrs["eps1"] > 0).any():
+        return ""
+    return text.MARGINS[shares.attrs.get("margin_means", "any")]
 
 
 def _of_level(plan: xr.Dataset, level: float, limit: int) -> list[list[str]]:
@@ -129,7 +152,9 @@ def _uniform(plan: xr.Dataset) -> dict[str, Any]:
     return {"uniform_needed": dict(zip(levels, plan.uniform_needed.values, strict=True))}
 
 
-def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]:
+def as_dict(
+    fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, priors: xr.Dataset | None = None
+) -> dict[str, Any]:
     """The same for machines; null stands for infinity, which JSON cannot say."""
     trial = trial_of(fit)
     goals = {}
@@ -165,4 +190,4 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         **{key: value for key, value in planned.attrs.items()
            if key not in ("citation", "assumptions", "fold")},
     })  # fmt: skip
-    return data
+    return data if priors is None else data | {"prior_sensitivity": prior_dict(priors)}

@@ -3,11 +3,13 @@
 from paretoid.rules.ape import APE
 from paretoid.rules.base import Rule
 from paretoid.rules.best_arm import BestArmRule
+from paretoid.rules.ege import EGE
 from paretoid.rules.lucb import LUCB, LUCBpp
 from paretoid.rules.round_robin import RoundRobin
 from paretoid.rules.ugapec import UGapEc
 from paretoid.rules.uniform_elimination import UniformElimination
 
 __all__ = [
-    "APE", "LUCB", "BestArmRule", "LUCBpp", "RoundRobin", "Rule", "UGapEc", "UniformElimination",
+    "APE", "EGE", "LUCB", "BestArmRule", "LUCBpp", "RoundRobin", "Rule", "UGapEc",
+    "UniformElimination",
 ]  # fmt: skip

@@ -38,9 +38,9 @@ class RoundRobin(Rule):
         refuse_growing(self, radius)
 
     def choose(self, view: View, rng: np.random.Generator) -> list[int]:
-        """All arms."""
+        """All arms, in order: one round."""
         return list(range(view.K))
 
     def opening(self, counts: FloatArray, standing: Standing) -> list[int]:
-        """All arms, as always."""
+        """All arms still in question, as in every other round."""
         return list(standing.active)

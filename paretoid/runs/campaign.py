@@ -23,11 +23,10 @@ from paretoid.runs.dispatch import Task, dispatch, executor_for, runs_here, work
 from paretoid.runs.feasibility import expected_samples
 from paretoid.runs.progress import Progress, tell
 from paretoid.runs.results import Memory, tile_arrays
-from paretoid.runs.setting import Setting, as_bandits, check_setting, streams_of
+from paretoid.runs.setting import Setting, as_bandits, check_setting, guarantee_of, streams_of
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.text import counted
 from paretoid.theory.checks import FloatArray, check_count
-from paretoid.theory.member import weakest
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -143,14 +142,18 @@ class Campaign:
 
     @property
     def guarantees(self) -> list[str]:
-        """For each radius the weakest of rule, radius and goals.
+        """For each radius what `guarantee_of` says, of every delta.
 
         >>> from paretoid import BernoulliBandit, Mixture
         >>> radii = [Mixture(), Mixture(union="none")]
         >>> Campaign(BernoulliBandit([[0.9], [0.1]]), radii=radii).guarantees
         ['proved', 'heuristic']
         """
-        return [weakest([self.rule, radius, *self.goals]) for radius in self.radii]
+        K, D = self.bandits[0].K, self.bandits[0].D
+        return [
+            min(guarantee_of(self.rule, radius, self.goals, K, D, delta) for delta in self.deltas)
+            for radius in self.radii
+        ]  # "heuristic" comes before "proved"
 
     @cached_property
     def compiled(self) -> bool:

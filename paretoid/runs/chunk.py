@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from paretoid import loop
+from paretoid.arithmetic import check_digits
 from paretoid.engine.build import loop_of, with_columns
 from paretoid.engine.columns import Columns
 from paretoid.engine.program import (
@@ -172,6 +173,7 @@ class Engine:
                     self.program, state, runs[q : q + 1], noise[q : q + 1, used:],
                     trace[q : q + 1, used:],
                 )  # fmt: skip
+        self._check_digits(state, runs)
         moved = state.clock[runs, TIME] > before
         stuck = runs[(state.clock[runs, STATUS] == RUNNING) & ~moved]
         if len(stuck):
@@ -179,6 +181,12 @@ class Engine:
                 f"the loop of {self.setting.rule!r} took no sample in {noise.shape[1]} tries, so "
                 f"the run would never end. This is a mistake of the loop's."
             )
+
+    def _check_digits(self, state: EngineState, runs: IntArray) -> None:
+        counts = np.repeat(state.counts[runs, :, None], self.setting.bandit.D, axis=2)
+        means = state.sums[runs].transpose(0, 2, 1) / np.maximum(counts, 1)
+        ss = state.ss[runs].transpose(0, 2, 1)
+        check_digits(self.setting.bandit, self.program.unknown, counts, means, ss)
 
     def _grow(self, state: EngineState, run: int) -> None:
         """Give the columns room for the next samples of a run."""

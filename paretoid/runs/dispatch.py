@@ -93,7 +93,7 @@ def workers_of(executor: Executor) -> int:
 
 
 def runs_here(executor: Executor) -> bool:
-    """Do its workers share this machine, and so its cache of compiled kernels?"""
+    """True: its workers share this machine, and so its cache of compiled kernels."""
     return isinstance(executor, (ThreadPoolExecutor, ProcessPoolExecutor))
 
 

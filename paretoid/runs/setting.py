@@ -11,9 +11,11 @@ from paretoid.engine.build import build_program, check_radius, runs_compiled
 from paretoid.engine.columns import Columns
 from paretoid.engine.program import Program
 from paretoid.goals import Cover, Goal, ParetoSet
+from paretoid.goals.base import with_union
 from paretoid.rules import APE, Rule
 from paretoid.runs.feasibility import refuse_endless
 from paretoid.theory.checks import as_epsilon, check_count, check_delta
+from paretoid.theory.limits import limit_levels
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, Radius
 
@@ -36,8 +38,9 @@ class Setting:
 
     @property
     def guarantee(self) -> str:
-        """ "proved" if rule, radius and goals all are."""
-        return weakest([self.rule, self.radius, *self.goals])
+        """ "proved" if rule, radius and goals all are, and fit together."""
+        K, D = self.bandit.K, self.bandit.D
+        return guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
 
     def program(self) -> tuple[Program, Columns | None]:
         """The numbers the kernels read, and the columns among them that may grow."""
@@ -46,11 +49,30 @@ class Setting:
         )
 
 
+def guarantee_of(
+    rule: Rule, radius: Radius, goals: Sequence[Goal], K: int, D: int, delta: float
+) -> str:
+    """ "proved" if all of them are, and the radius counts the intervals that the goals rely on.
+
+    >>> from paretoid.goals import PracticalSet
+    >>> [guarantee_of(APE(), Mixture(union=union), [PracticalSet(0.5)], 5, 2, 0.1)
+    ...  for union in ("claims", "pairs")]
+    ['heuristic', 'proved']
+    """
+    said = weakest([rule, radius, *goals])
+    fits = said == "proved" and all(goal.proved_by(radius, K, D, delta) for goal in goals)
+    return "proved" if fits else "heuristic"
+
+
 def streams_of(goals: Sequence[Goal], D: int) -> list[list[int]]:
-    """Positions of goals that share a stream: those with one eps1, covers by decreasing eps2."""
-    groups: dict[tuple[float, ...], list[int]] = {}
+    """Positions of goals that share a stream: those with one eps1, covers by decreasing eps2.
+
+    A goal that names the arms to compare has a stream of its own.
+    """
+    groups: dict[Any, list[int]] = {}
     for position, goal in enumerate(goals):
-        groups.setdefault(tuple(as_epsilon(goal.eps1, D)), []).append(position)
+        key = position if goal.steers else tuple(as_epsilon(goal.eps1, D))
+        groups.setdefault(key, []).append(position)
 
     def slack(position: int) -> float:
         goal = goals[position]
@@ -77,7 +99,7 @@ def check_setting(
             f"your own subclass of Rule."
         )
     if radius is None:
-        radius = rule.default_radius or Mixture()
+        radius = with_union(rule.default_radius or Mixture(), goal_list)
     delta = check_delta(delta)
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     if max_samples is not None:
@@ -86,9 +108,17 @@ def check_setting(
     for instance in bandits:
         rule.check(instance, goal_list, radius)
         check_radius(radius, instance, rule)
-        if max_samples is None:
+        check_limits(goal_list, radius, instance, delta)
+        if max_samples is None and rule.budget is None:
             refuse_endless(instance, goal_list, radius, delta)
     return goal_list, rule, radius, delta, seed, max_samples
+
+
+def check_limits(goals: Sequence[Goal], radius: Radius, bandit: Bandit, delta: float) -> None:
+    """Refuse a radius without bounds on single arms, which limits need."""
+    for goal in goals:
+        if goal.limits is not None:
+            limit_levels(radius, bandit.K, bandit.D, delta, len(goal.limits))
 
 
 def _listed(given: Any, kind: type) -> list[Any]:
@@ -120,8 +150,8 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     goal_list = _listed(goals, Goal)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
         raise ValueError(
-            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, or your own "
-            f"subclasses of Goal: without a goal nothing could stop a run. Try "
+            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, PracticalSet, or "
+            f"your own subclasses of Goal: without a goal nothing could stop a run. Try "
             f"goals=[ParetoSet()]."
         )
     if len(set(map(str, goal_list))) < len(goal_list):
@@ -131,4 +161,4 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
         )
     for goal in goal_list:
         goal.check(bandit.K, bandit.D)
-    return goal_list
+    return [goal.bind(bandit.objectives, bandit.sign) for goal in goal_list]

@@ -1,6 +1,6 @@
-"""Evidence about two success rates: every step of theory/PROOFS.md, Section 13, and its figures.
+"""Evidence about two success rates: every step of theory/PROOFS.md, Section 14, and its figures.
 
-`python tests/theory/test_binary.py 400` prints the table of Section 13 with so many runs.
+`python tests/theory/test_binary.py 60` prints the tables of Section 14 with so many runs.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def test_with_the_same_rho_it_is_never_behind_a_sub_gaussian_interval():
 
 
 def table(runs):
-    """The tables of Section 13: paths without noise for several rho, and runs for two."""
+    """The tables of Section 14: paths without noise for several rho, and runs for two."""
     for (p, q), rhos in (((0.02, 0.06), (30, 33, 100, 300)), ((0.01, 0.02), (30, 333, 1000, 3000))):
         for rho in rhos:
             ours, theirs = path_samples(p, q, rho), subgaussian_samples(p, q, rho)

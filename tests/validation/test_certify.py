@@ -8,7 +8,7 @@ import pytest
 from paretoid.validation import battery, certify, mutants
 from paretoid.validation.pathwise import Report, Violation
 
-TINY = battery.Battery(3, 20, 5, 20, 200, 10)
+TINY = battery.Battery(3, 20, 5, 20, 200, 10, 2)
 
 
 @pytest.fixture(scope="module")

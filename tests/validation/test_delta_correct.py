@@ -12,7 +12,12 @@ from paretoid.intervals import share_upper_bound
 from paretoid.validation import assert_delta_correct, delta_correctness, engine
 from paretoid.validation.delta_correct import run_seed
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
-from paretoid.validation.guard import assert_independent_replications
+from paretoid.validation.guard import (
+    OutOfBudget,
+    assert_independent_replications,
+    fingerprint,
+    guarded,
+)
 
 PAIR = pt.GaussianBandit([[0.0], [1.0]])
 RIGHT = np.array([False, True])
@@ -271,6 +276,74 @@ def test_our_engine_is_ended_by_the_budget_like_any_other():
 
 def test_simulate_gives_every_replication_its_own_noise():
     assert_independent_replications(pt.simulate, PAIR, replications=40, seed=3)
+    assert_independent_replications(pt.simulate, Coins(COINS), replications=6, seed=3)
+
+
+class Coins(pt.Bandit):
+    """Drawn one at a time, from the stream itself."""
+
+    def draw(self, rng, arm):
+        return (rng.random(self.D) < self.means[arm]).astype(float)
+
+
+class ByFill(Coins):
+    """Drawn one at a time, by a block of one row."""
+
+    def draw(self, rng, arm):
+        noise = np.empty((1, self.D))
+        self.fill(rng, noise)
+        return (noise[0] < self.means[arm]).astype(float)
+
+
+COINS = [[0.9], [0.1]]
+
+
+@pytest.mark.parametrize("kind", [Coins, ByFill])
+def test_a_guard_counts_what_is_drawn_singly(kind):
+    given = guarded(kind(COINS, 0.5), budget=10)
+    rng = np.random.default_rng(1)
+    given.sample(0, 7, rng)
+    given.draw(rng, 1)
+    assert given.drawn == 8
+    with pytest.raises(OutOfBudget, match="budget of 10"):
+        given.sample(0, 3, rng)
+    assert given.draws_singly
+    assert fingerprint(given) == fingerprint(kind(COINS, 0.5))
+
+
+@pytest.mark.parametrize("kind", [Coins, ByFill])
+def test_a_budget_ends_an_algorithm_on_a_bandit_that_draws_singly(kind):
+    def endless(bandit, delta, seed):
+        while True:
+            bandit.sample(0, 5, np.random.default_rng(seed))
+
+    verdict = delta_correctness(endless, kind(COINS, 0.5), max_runs=3, budget=1000)
+    assert _only_fault(verdict).kind == "unfinished"
+
+
+def test_runs_that_share_their_stream_are_told_also_where_outcomes_are_drawn_singly():
+    def first_arm(bandit, delta, seed):
+        bandit.sample(0, 3, np.random.default_rng(7))
+        return np.array([True, False]), 3
+
+    bandit = Coins(COINS, 0.5)
+    assert _only_fault(delta_correctness(first_arm, bandit, max_runs=5)).kind == "shared"
+
+    def own(bandit, delta, seed):  # three coins are often the same: that is no fault
+        bandit.sample(0, 3, np.random.default_rng(seed))
+        return np.array([True, False]), 3
+
+    assert delta_correctness(own, bandit, max_runs=20).faults == ()
+
+
+def test_replications_that_share_a_stream_are_told_also_where_outcomes_are_drawn_singly():
+    def copies(bandit, replications, seed):
+        for _ in range(replications):
+            bandit.sample(0, 3, np.random.default_rng(seed))
+
+    for bandit in (Coins(COINS), PAIR):
+        with pytest.raises(AssertionError, match="only 1 different streams"):
+            assert_independent_replications(copies, bandit, replications=4)
 
 
 @pytest.mark.parametrize(

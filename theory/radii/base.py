@@ -35,6 +35,10 @@ class Radius(Member):
 
     needs_scale: ClassVar[bool] = True
 
+    def counts_pairs(self, K: int, D: int, delta: float) -> bool:
+        """True: all intervals hold together; False where the author does not say."""
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class RoleTerms:

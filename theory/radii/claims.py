@@ -156,6 +156,11 @@ class MixtureRadius(PairwiseRadius):
         """The part of delta that is left for claims."""
         return 1.0
 
+    @property
+    def spent(self) -> float:
+        """The part of delta that claims may spend; unknown scales take the rest."""
+        return self._spent()
+
     def _constants(self, K: int, D: int, delta: float) -> Constants:
         return claim_constants(K, D, delta, self.union, self.sides, self.shares, self._spent())
 

@@ -70,7 +70,7 @@ def samples_needed(design: Design, bandit: pt.Bandit, size: int, key: int) -> li
 
 
 def measure(sizes: list[int], replications: int) -> FloatArray:
-    """(sizes, replications, goals) samples."""
+    """How many samples each run took, (sizes, replications, goals)."""
     bandit = pt.load_instance("covboost")
     design = Design(bandit.arms, bandit.objectives, GOALS, 0.1, scale=bandit.scale)
     return np.array(

@@ -24,6 +24,7 @@ from paretoid.design import informed
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.instances import load_instance
 from paretoid.runs.simulate import simulate
+from paretoid.theory.gaps import gaps
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, UnknownScale
 
 DELTA = 0.1
@@ -66,15 +67,24 @@ def earlier_trial(rng: np.random.Generator, participants: int, draws: int) -> li
     ]
 
 
+def opposite(truth: Bandit) -> GaussianBandit:
+    """The instance with its arms permuted so that those with the smallest gaps have the largest."""
+    order = np.argsort(gaps(truth.oriented / truth.scale.max(axis=0)))
+    means = np.empty_like(truth.means)
+    means[order] = truth.means[order[::-1]]
+    return GaussianBandit(means, truth.scale)
+
+
 def rows(
     trials: int = 20, runs: int = 20, draws: int = 100, seed: int = 1,
     said: Callable[[str], None] = lambda line: None,
-) -> dict[str, list[Mean | None]]:  # fmt: skip
+) -> dict[str, list[Mean]]:  # fmt: skip
     """The table: a row for each radius, a cell for each of `GOALS`; `trials * runs` runs a cell."""
     truth = load_instance("covboost")
-    permuted = GaussianBandit(np.roll(truth.means, truth.K // 2, axis=0), truth.scale)
+    wrong = opposite(truth)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
     past = [earlier_trial(rng, 100, draws) for _ in range(trials)]
+    permuted = [[GaussianBandit(rng.permutation(truth.means), truth.scale)] for _ in range(trials)]
 
     def times(radius: Radius, column: int, first: int, count: int) -> Any:
         data = simulate(
@@ -85,21 +95,24 @@ def rows(
     def whole(radius: Radius, column: int) -> Mean:
         return Mean.of([times(radius, column, 1 + trial, runs) for trial in range(trials)])
 
-    def from_past(kind: type[Mixture] | type[UnknownScale], column: int) -> Mean:
-        found = []
-        for trial, guess in enumerate(past):
-            radius = informed(guess, GOALS[column], DELTA, radius=kind, seed=seed + trial,
-                              max_samples=CEILINGS[column])  # fmt: skip
-            found.append(times(radius, column, 1 + trial, runs))
-        return Mean.of(found)
+    def from_guesses(
+        guesses: Sequence[list[GaussianBandit]], column: int, kind: Any = Mixture, mix: float = 0.2
+    ) -> Mean:
+        by_guess = []
+        for trial, guess in enumerate(guesses):
+            radius = informed(guess, GOALS[column], DELTA, mix, kind, seed=seed + trial,
+                              max_samples=CEILINGS[column],
+                              replications=draws // len(guess))  # fmt: skip
+            by_guess.append(times(radius, column, 1 + trial, runs))
+        return Mean.of(by_guess)
 
     def own(guess: Bandit, column: int, mix: float) -> Radius:
         return informed(guess, GOALS[column], DELTA, mix, Mixture, replications=draws,
                         max_samples=CEILINGS[column], seed=seed)  # fmt: skip
 
     columns = range(len(GOALS))
-    table: dict[str, list[Mean | None]] = {}
-    wanted: dict[str, Callable[[int], Mean | None]] = {
+    table: dict[str, list[Mean]] = {}
+    wanted: dict[str, Callable[[int], Mean]] = {
         "the paper's proved radius": lambda c: whole(KaufmannKoolen(), c),
         "two-sided, uniform shares, best rho": lambda c: min(
             (whole(Mixture(rho, sides="two"), c) for rho in RHOS), key=lambda cell: cell.mean
@@ -108,11 +121,14 @@ def rows(
             (whole(Mixture(rho), c) for rho in RHOS), key=lambda cell: cell.mean
         ),
         "informed by the instance itself": lambda c: whole(own(truth, c, 0.2), c),
-        "informed by an earlier trial, 100 an arm": lambda c: from_past(Mixture, c),
-        "informed by a wrong trial, arms permuted, mix 0.3": lambda c: whole(
-            own(permuted, c, 0.3), c
+        "informed by an earlier trial, 100 an arm": lambda c: from_guesses(past, c),
+        "informed by a wrong trial, arms permuted, mix 0.3": lambda c: from_guesses(
+            permuted, c, mix=0.3
         ),
-        "UnknownScale, informed by an earlier trial": lambda c: from_past(UnknownScale, c),
+        "informed by the opposite: hardest arms taken for easiest, mix 0.3": lambda c: whole(
+            own(wrong, c, 0.3), c
+        ),
+        "UnknownScale, informed by an earlier trial": lambda c: from_guesses(past, c, UnknownScale),
     }
     for name, cell in wanted.items():
         table[name] = [cell(column) for column in columns]
@@ -120,11 +136,11 @@ def rows(
     return table
 
 
-def markdown(table: dict[str, list[Mean | None]]) -> str:
+def markdown(table: dict[str, list[Mean]]) -> str:
     """The rows as a Markdown table."""
     lines = ["| Mixture, delta = 0.1, COV-BOOST | " + " | ".join(HEADS) + " |", "|---|---|---|---|"]
     for name, cells in table.items():
-        lines.append(f"| {name} | {' | '.join('' if c is None else str(c) for c in cells)} |")
+        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
 

@@ -44,7 +44,7 @@ class BanditTests:
                 assert np.isfinite(x).all()
 
     def test_the_same_seed_gives_the_same_outcomes(self) -> None:
-        """And another one others."""
+        """The same seed twice gives the same outcomes; another seed gives others."""
         x = self.member.sample(0, 40, 3)
         np.testing.assert_array_equal(x, self.member.sample(0, 40, 3))
         assert (x != self.member.sample(0, 40, 4)).any()
@@ -92,14 +92,14 @@ class BanditTests:
         np.testing.assert_array_equal(state.sums[0].T, tally.sums)
 
     def test_it_travels_to_other_processes(self) -> None:
-        """By pickle, if its class can be imported; a copy draws the same."""
+        """It is sent by pickle, if its class can be imported; a copy draws the same."""
         if "<locals>" in type(self.member).__qualname__:
             return
         twin = pickle.loads(pickle.dumps(self.member))
         np.testing.assert_array_equal(twin.sample(0, 9, 1), self.member.sample(0, 9, 1))
 
     def test_it_runs(self) -> None:
-        """In simulate, to a budget; the same numbers twice."""
+        """`simulate` runs it to a budget, twice with the same numbers."""
         runs = pt.simulate(self.member, replications=2, seed=1, max_samples=300)
         assert pt.simulate(self.member, replications=2, seed=1, max_samples=300).identical(runs)
         assert (runs.pulls.sum("arm") == runs.stopping_time).all()

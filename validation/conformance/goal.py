@@ -41,7 +41,7 @@ class GoalTests(MemberTests):
         assert type(self.member).decide is not Goal.decide
 
     def test_verdicts_are_true_or_false_and_last(self) -> None:
-        """Of every answer to small problems, twice."""
+        """Each answer to small problems is judged twice, with one verdict."""
         rng = np.random.default_rng(1)
         for _ in range(20):
             means = rng.integers(0, 4, (3, self.objectives)) / 2  # ties are common
@@ -60,7 +60,7 @@ class GoalTests(MemberTests):
             assert any(self.member.is_correct(answer, means) for answer in answers)
 
     def test_relabelling_arms_relabels_what_is_right(self) -> None:
-        """No arm is privileged."""
+        """No arm is privileged: arms and answer in another order get the same verdict."""
         rng = np.random.default_rng(3)
         for _ in range(20):
             means, order = rng.normal(size=(4, self.objectives)), rng.permutation(4)
@@ -87,7 +87,7 @@ class GoalTests(MemberTests):
         ), means  # fmt: skip
 
     def test_it_decides_with_masks_and_the_same_every_time(self) -> None:
-        """A (K,) mask of booleans, or None."""
+        """A decision is a (K,) mask of booleans, or None."""
         rng = np.random.default_rng(4)
         for _ in range(200):
             view, _ = self.view(rng)
@@ -134,7 +134,7 @@ class GoalTests(MemberTests):
         assert " at 0x" not in str(self.member)
 
     def test_gaps_have_one_number_for_each_arm(self) -> None:
-        """In units of the divisor, none negative."""
+        """Gaps are in units of the divisor, and none is negative."""
         bandit = problems(self.objectives)[0]
         gaps = self.member.gaps(bandit.oriented, np.ones(bandit.D))
         assert np.shape(gaps) == (bandit.K,)

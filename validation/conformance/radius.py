@@ -110,7 +110,7 @@ class RadiusTests(MemberTests):
                 assert not np.isfinite(v[arm, : count - 1]).any()
 
     def test_it_gives_the_same_numbers_every_time(self) -> None:
-        """Also in another order, and one at a time."""
+        """Counts in another order get the numbers they had."""
         K, D = self.sizes[-1]
         l, v = self.terms(K, D)
         some = _COUNTS[[3, 1, 100]]
@@ -120,7 +120,7 @@ class RadiusTests(MemberTests):
 
     @pytest.mark.parametrize("at", range(4))
     def test_compiled_and_readable_loops_agree(self, at: int) -> None:
-        """Arm by arm, on a problem with ties and on three without."""
+        """They take the same arms, on a problem with ties and on three without."""
         bandit = problems()[at]
         if not self.member.needs_scale and bandit.model != "gaussian":
             pytest.skip("it is for Gaussian outcomes")

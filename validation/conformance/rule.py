@@ -40,7 +40,7 @@ class RuleTests(MemberTests):
 
     @property
     def radius(self) -> Radius:
-        """What it runs with where nobody says."""
+        """The radius that it runs with when none is given."""
         return self.member.default_radius or Mixture()
 
     def runs(self, bandit: Bandit, **options: Any) -> Any:
@@ -88,7 +88,7 @@ class RuleTests(MemberTests):
         assert (one.pulls.values == other.pulls.values).all()
 
     def test_compiled_and_readable_loops_agree(self) -> None:
-        """Where it has a compiled loop."""
+        """If the rule has a compiled loop, both loops take the same arms on the same noise."""
         for at, bandit in enumerate(problems(self.objectives)):
             setting = Setting(bandit, tuple(self.goals), self.member, self.radius, 0.2, 300)
             if not setting.compiled:

@@ -34,7 +34,7 @@ EXPERIMENTS = {
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What an experiment gave.
+    """The results of one experiment.
 
     rows        the table
     data        configuration: raw results, as in the netCDF file's groups

@@ -1,0 +1,114 @@
+"""Where floating-point sums are good enough for the proofs, and what is done outside.
+
+Outcomes are summed as differences from a reference, one for each objective: comparisons do not
+change, and an offset that is large beside the noise takes no digits. The reference is 0 unless an
+arm's mean is `FAR` scales from 0, so that ordinary runs keep their numbers to the last bit.
+
+What remains: n additions err by at most n^2 u (|m| + s), u = 2^-53, for outcomes of mean m (from
+the reference) and spread s, so a mean by n u (|m| + s). A half-width is at least s/sqrt(n) wherever
+that could matter (C + l_i + l_j >= 1), so rounding is less than `SHARE` of it as long as
+
+    n^(3/2) (|m|/s + 1) <= RANGE.
+
+At that share the level of an interval grows by less than 2 C SHARE of itself, a thousandth. Every
+run is held to this range, and refused once it leaves it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoid.theory.checks import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from paretoid.bandits import Bandit
+
+#: Means this many scales from 0 are summed from a reference.
+FAR = 1024.0
+
+#: Rounding may move a bound by this part of its half-width.
+SHARE = 1e-5
+
+#: n^(3/2) (|m|/s + 1) up to which it does not move further.
+RANGE = SHARE * 2.0**53
+
+
+#: Means further from 0, in scales, are refused: outcomes would have no digits for their noise.
+FARTHEST = 1e15
+
+
+def check_offsets(means: FloatArray, scale: FloatArray) -> None:
+    """Refuse means whose outcomes would have no digits for their noise; (K, D) each.
+
+    >>> check_offsets(np.array([[1e20]]), np.array([[1.0]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: the mean 1e+20 is more than 1e+15 times its scale 1.0 away from 0, ...
+    """
+    far = np.abs(means) > FARTHEST * scale
+    if far.any():
+        at = tuple(np.argwhere(far)[0])
+        raise ValueError(
+            f"the mean {means[at]} is more than {FARTHEST:g} times its scale {scale[at]} away from "
+            f"0, so that outcomes have no digits for their noise. Subtract a constant from all "
+            f"outcomes of the objective, or check the units."
+        )
+
+
+def reference_of(means: FloatArray, scale: FloatArray) -> FloatArray:
+    """(D,) what is subtracted from outcomes before they are summed; `means` and `scale` (K, D).
+
+    >>> ones = np.ones((2, 2))
+    >>> reference_of(np.array([[1e9, 5.0], [1e9 + 1, 6.0]]), ones)
+    array([1.e+09, 0.e+00])
+    """
+    far = np.abs(means).max(axis=0) >= FAR * scale.min(axis=0)
+    return np.where(far, means.max(axis=0), 0.0)
+
+
+def out_of_range(counts: Any, means: Any, spread: Any) -> BoolArray:
+    """Where rounding could move a bound by more than `SHARE` of its half-width.
+
+    counts, means from the reference and spread have one shape; no spread, no judgement.
+
+    >>> out_of_range(np.array([1e4, 1e4]), np.array([3.0, 1e9]), np.array([1.0, 1.0]))
+    array([False,  True])
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        size = np.asarray(counts, dtype=float) ** 1.5 * (np.abs(means) / spread + 1)
+    return np.asarray((size > RANGE) & (spread > 0) & (np.asarray(counts) > 0))
+
+
+class LostDigitsError(ValueError):
+    """A run left the range in which its sums are exact enough for its guarantee."""
+
+
+def check_digits(
+    bandit: Bandit, unknown: bool, counts: Any, means: FloatArray, ss: FloatArray
+) -> None:
+    """Refuse runs whose sums have lost too many digits; all (..., K, D), means from the reference.
+
+    The spread is the bandit's scale or, where that is unknown, learnt from `ss`.
+
+    >>> import paretoid as pt
+    >>> bandit = pt.GaussianBandit([[0.0], [1.0]])
+    >>> counts = np.full((2, 1), 1e4)
+    >>> check_digits(bandit, False, counts, bandit.means, counts)
+    >>> check_digits(bandit, False, counts, bandit.means + 1e12, counts)
+    Traceback (most recent call last):
+        ...
+    paretoid.arithmetic.LostDigitsError: after 10,000 outcomes of '0' the sums of ...
+    """
+    spread = np.sqrt(ss / np.maximum(counts, 1)) if unknown else bandit.scale
+    lost = out_of_range(counts, means, spread)
+    if not lost.any():
+        return
+    *_, arm, objective = first = tuple(int(index) for index in np.argwhere(lost)[0])
+    raise LostDigitsError(
+        f"after {int(counts[first]):,} outcomes of {bandit.arms[arm]!r} the sums of "
+        f"{bandit.objectives[objective]!r} have too few digits left for the guarantee: the arm is "
+        f"too many scales away from the others, or has too many outcomes, for double precision. "
+        f"Leave out arms that are so far away, or set max_samples."
+    )
