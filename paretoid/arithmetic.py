@@ -25,6 +25,10 @@ from paretoid.theory.checks import BoolArray, FloatArray
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
 
+#: The arithmetic of this version, as stores and ledgers name it; those that name none were summed
+#: plainly.
+CENTRED = "centred"
+
 #: Means this many scales from 0 are summed from a reference.
 FAR = 1024.0
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.engine.build import check_radius
 from paretoid.explorer.cone import Measured
@@ -24,9 +25,6 @@ from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
 COLUMNS = ("id", "arm", "how")
 
 OUTCOMES = ("gaussian", "bounded", "binary")
-
-#: the arithmetic of this version, as ledgers name it; those that name none were summed plainly
-CENTRED = "centred"
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
     "seed", "cone", "arithmetic",

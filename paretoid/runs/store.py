@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoid import registry
+from paretoid.arithmetic import CENTRED, reference_of
 from paretoid.engine.cache import kernel_digest
 from paretoid.engine.program import EngineState
 from paretoid.runs.chunk import Checkpoint
@@ -188,6 +189,7 @@ class Store:
             "replications": self.campaign.replications,
             "versions": versions("numpy", "numba", "xarray"),
             "kernels": kernel_digest(),
+            "arithmetic": CENTRED,
         }
         if path.exists():
             old = read_manifest(self.directory)
@@ -198,6 +200,16 @@ class Store:
                     + "; ".join(f"{where} is {a} there, {b} here" for where, a, b in differing[:5])
                     + (f"; and {len(differing) - 5} more" if len(differing) > 5 else "")
                     + ". Give this one a directory of its own."
+                )
+            moved = any(
+                reference_of(bandit.oriented, bandit.scale).any()
+                for bandit in self.campaign.bandits
+            )
+            if old.get("arithmetic") != CENTRED and moved:
+                raise ValueError(
+                    f"store={str(self.directory)!r} was begun by a paretoid that summed outcomes "
+                    f"far from 0 without a reference, which loses digits: its runs and new ones "
+                    f"must not be mixed. Give this campaign a directory of its own."
                 )
             if old["kernels"] != now["kernels"]:
                 warnings.warn(

@@ -1,5 +1,7 @@
 """Lost digits never break delta: outcomes are summed from a reference, and runs keep in range."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import paretoid as pt
 from paretoid.arithmetic import LostDigitsError, out_of_range, reference_of
+from paretoid.runs.files import manifest_text
 from paretoid.runs.setting import Setting
 from paretoid.validation.equality import assert_engine_equals_loop
 
@@ -138,3 +141,21 @@ def test_a_trial_with_a_value_beyond_all_digits_concludes_nothing_and_says_why()
         trial.tell(allocation.id, [value])
     assert any("too few digits" in note for note in trial.status().notes)
     assert not any(trial.status().answers.values())
+
+
+@pytest.mark.parametrize(("offset", "refused"), [(0.0, False), (1e9, True)])
+def test_a_store_without_a_reference_never_takes_runs_that_have_one(tmp_path, offset, refused):
+    campaign = pt.Campaign(
+        pt.GaussianBandit(MEANS + offset), pt.ParetoSet(), replications=2, seed=1
+    )
+    campaign.run(tmp_path)
+    path = tmp_path / "campaign.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    assert manifest.pop("arithmetic") == "centred"
+    path.write_text(manifest_text(manifest), encoding="utf-8")
+    more = pt.Campaign(pt.GaussianBandit(MEANS + offset), pt.ParetoSet(), replications=4, seed=1)
+    if refused:
+        with pytest.raises(ValueError, match="without a reference"):
+            more.run(tmp_path)
+    else:
+        assert more.run(tmp_path).sizes["replication"] == 4
