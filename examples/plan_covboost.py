@@ -31,9 +31,10 @@ def fitted():
 
 # %% [markdown]
 # **Plan.** Adaptive trials are simulated on draws of the posterior, so that not knowing the truth
-# is part of the answer. Responses closer than 1.5-fold, the field's non-inferiority margin, count
-# as equal (`fold=1.5`). Two goals, read off the same simulated samples: the whole Pareto set, or
-# any two of its arms.
+# is part of the answer. The margin is 1.5-fold (`fold=1.5`): an arm is within it unless another
+# arm is better by more than 1.5-fold in every endpoint at once, so being close in one endpoint is
+# enough. Two goals, read off the same simulated samples: the whole Pareto set, or any two of its
+# arms.
 
 
 # %%

@@ -12,11 +12,25 @@ if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
     from paretoid.conduct import Conduct
+    from paretoid.cones import in_cone, preferences
     from paretoid.explorer import Allocation, Explorer
-    from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+    from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
-    from paretoid.rules import APE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+    from paretoid.rules import (
+        APE,
+        EGE,
+        LUCB,
+        LUCBpp,
+        PosteriorSampling,
+        RoundRobin,
+        Rule,
+        TopTwo,
+        Tracking,
+        UGapEc,
+        UniformElimination,
+    )
     from paretoid.runs import Campaign, CampaignError, open_campaign
+    from paretoid.runs.anytime import anytime
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
     from paretoid.theory.radii import (
@@ -40,10 +54,13 @@ _NAMES = {
     "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
     "runs": "Campaign CampaignError open_campaign",
     "conduct": "Conduct",
+    "cones": "in_cone preferences",
     "explorer": "Allocation Explorer",
-    "goals": "AtMost Cover Goal ParetoSet",
+    "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
     "instances": "INSTANCES load_instance read_instance write_instance",
-    "rules": "APE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
+    "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
+    "UniformElimination",
+    "runs.anytime": "anytime",
     "runs.simulate": "simulate",
     "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
     "UnknownScale",
@@ -57,11 +74,12 @@ _MODULES = ("estimation", "plots", "theory", "validation", "view")
 
 __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
-    "CampaignError", "Conduct", "Cover", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
+    "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
-    "PairwiseRadius", "ParetoSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule",
-    "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination", "UnknownScale", "View",
-    "estimation",
+    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet", "Radius",
+    "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "TopTwo",
+    "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime", "at_least",
+    "at_most", "estimation", "in_cone", "preferences",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
     "validation", "view", "write_instance",
 ]  # fmt: skip

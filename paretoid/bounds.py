@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoid import theory
-from paretoid.bandits import Bandit, GaussianBandit
+from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.rules import APE
 from paretoid.theory.bound import Bound
@@ -28,13 +28,14 @@ class Problem:
 
     scale       what a radius is told
     noise       the standard deviations of the outcomes
-    gaussian    outcomes are Gaussian and independent between objectives; False: not known to be
+    outcomes    "gaussian" or "bernoulli", independent between objectives; "" if not known to be
+                either: then no lower bound says anything
     """
 
     means: FloatArray
     scale: FloatArray
     noise: FloatArray
-    gaussian: bool
+    outcomes: str
 
     @classmethod
     def of(cls, bandit: Bandit) -> Problem:
@@ -45,17 +46,23 @@ class Problem:
         """
         noise = getattr(bandit, "noise", bandit.scale)  # a planned trial believes another scale
         gaussian = bandit.model == "gaussian" and not hasattr(bandit, "covariance")
-        return cls(bandit.oriented, bandit.scale, noise, gaussian)
+        outcomes = "gaussian" if gaussian else ""
+        if type(bandit) is BernoulliBandit:  # another class may draw its objectives together
+            outcomes = "bernoulli"
+        return cls(bandit.oriented, bandit.scale, noise, outcomes)
 
     @cached_property
     def time(self) -> CharacteristicTime:
-        """T* and its weights, if outcomes are Gaussian; a series of linear programs, kept."""
-        return theory.characteristic_time(self.means, self.noise)
+        """T* and its weights, by the divergence of these outcomes; linear programs, kept.
+
+        Refused where outcomes are of no known law, for then no T* is known.
+        """
+        return theory.characteristic_time(self.means, self.noise, outcomes=self.outcomes)
 
 
 def exact_gaussian(bandit: Bandit) -> bool:
     """Independent Gaussian outcomes of which means and scale say all, nothing drawn otherwise."""
-    return type(bandit) is GaussianBandit and Problem.of(bandit).gaussian
+    return type(bandit) is GaussianBandit and Problem.of(bandit).outcomes == "gaussian"
 
 
 def setting_bounds(
@@ -73,9 +80,9 @@ def setting_bounds(
     sharp_bound     rule APE(), radius Mixture or KaufmannKoolen
     theorem_1       rule APE(); about the paper's radius, beside another one a yardstick
     expected_lucb1  rule APE(), radius SingleArm, on the expectation
-    characteristic  T* kl(delta, 1 - delta): independent Gaussian outcomes, the whole Pareto set,
-                    eps1 = 0
-    lower_bound     the formula of Theorem 2: as for T*, or k arms; its `proved` says where
+    characteristic  T* kl(delta, 1 - delta): independent Gaussian or 0/1 outcomes, each by its own
+                    divergence, the whole Pareto set, eps1 = 0
+    lower_bound     the formula of Theorem 2: Gaussian outcomes, also k arms; `proved` says where
 
     `proved`: is the method delta-correct? The last three are about such methods alone.
 
@@ -83,9 +90,11 @@ def setting_bounds(
     >>> list(setting_bounds(known, ParetoSet(), 0.1, SingleArm(), proved=True, names=NAMES[:4]))
     ['theorem_1', 'expected_lucb1', 'characteristic']
     """
-    means, sure = known.means, known.gaussian and proved and not np.any(goal.eps1)
+    means, sure = known.means, bool(known.outcomes) and proved and not np.any(goal.eps1)
+    sure = sure and goal.limits is None
     k = goal.k if isinstance(goal, AtMost) else None
-    ape = rule == repr(APE())  # with pull="both" a round draws two
+    theirs = not goal.steers  # else APE compares other arms than b_t and c_t
+    ape = theirs and rule == repr(APE())  # with pull="both" a round draws two
     problem = (goal.eps1, k, known.scale)
     theorems: dict[str, tuple[bool, Any]] = {
         "sharp_bound": (
@@ -101,12 +110,13 @@ def setting_bounds(
             sure and isinstance(goal, ParetoSet),
             lambda: Bound(
                 known.time.samples(delta),
-                holds="in expectation, for every delta-correct algorithm on Gaussian arms",
+                holds="in expectation, for every delta-correct algorithm on "
+                f"{known.outcomes.capitalize()} arms",
                 source="[garivier2016]; theory.characteristic_time",
             ),
         ),
         "lower_bound": (
-            sure and isinstance(goal, (ParetoSet, AtMost)),
+            sure and known.outcomes == "gaussian" and isinstance(goal, (ParetoSet, AtMost)),
             lambda: theory.lower_bound(means, delta, k or len(means), scale=known.noise),
         ),
     }
@@ -124,8 +134,9 @@ def sample_bounds(
     characteristic  T* kl(delta, 1 - delta), a lower bound for every algorithm
     lower_bound     the formula of Theorem 2
 
-    The lower bounds are about Gaussian outcomes, independent between objectives, and eps1 = 0;
-    `characteristic` is about the whole Pareto set, not about k arms or a cover.
+    The lower bounds are about outcomes independent between objectives and eps1 = 0; `lower_bound`
+    about Gaussian ones; `characteristic` about Gaussian or 0/1 ones, each by its own divergence,
+    and the whole Pareto set, not k arms or a cover.
 
     >>> from paretoid import GaussianBandit
     >>> bounds = sample_bounds(GaussianBandit([[0.0], [2.0]]))

@@ -18,7 +18,7 @@ from paretoid.engine.build import opening_of
 from paretoid.goals.base import as_answer
 from paretoid.rules import BestArmRule, Rule
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
-from paretoid.view import Lens, Samples, Standing, View
+from paretoid.view import Lens, Samples, Standing, View, steered
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -134,9 +134,11 @@ def run(
             if answer is not None:
                 pulls = tally.counts.astype(np.int64)
                 history.stops[position] = Stop(view.time, answer, pulls, settled)
-        open_goals = history.stops.count(None)
+        pairs = zip(goals, history.stops, strict=True)
+        open_goals = [goal for goal, stop in pairs if stop is None]
+        view = steered(view, open_goals)
         if watch is not None:
-            watch(view, open_goals)
+            watch(view, len(open_goals))
         if not open_goals:
             break
         queue = chosen(rule, view.with_standing(standing), rng)
@@ -164,9 +166,11 @@ def lens_of(setting: Setting) -> Lens:
     single = None
     if isinstance(setting.rule, BestArmRule):
         single = setting.rule.levels(setting.bandit.K, setting.delta)
+    first = setting.goals[0]
     return Lens(
-        setting.bandit, setting.radius, setting.delta, eps1=setting.goals[0].eps1, levels=single
-    )
+        setting.bandit, setting.radius, setting.delta, eps1=first.eps1, levels=single,
+        limits=len(first.limits or ()),
+    )  # fmt: skip
 
 
 def judged(rule: Rule, view: View, goal: Goal) -> BoolArray | None:

@@ -24,6 +24,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from paretoid.text import meant
+from paretoid.writing import new_file
 
 _DELIMITERS = ",;\t|"
 _BLANK = "[\\s'\u2009\u202f\u00a0]"
@@ -46,6 +47,7 @@ class CsvTable:
                 is ci_lower; or the header as printed, where that was asked for
     header      as printed
     points      the file shows that a point is its decimal sign
+    notes       what was read in a way that the reader should know
     """
 
     columns: tuple[str, ...]
@@ -53,6 +55,7 @@ class CsvTable:
     rows: tuple[tuple[int, Mapping[str, str]], ...]
     delimiter: str
     points: bool
+    notes: tuple[str, ...] = ()
 
     def number(self, cell: str) -> tuple[float, float]:
         """(value, half a unit of its last printed digit) of a cell; see `parse_number`.
@@ -62,6 +65,9 @@ class CsvTable:
         """
         return parse_number(cell, self.delimiter, points=self.points)
 
+
+#: what spreadsheets compute instead of showing, by its beginning; or hidden behind apostrophes
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 #: what a table of published summaries needs, shown where a file is empty
 TRIAL_LAYOUT = (
@@ -75,6 +81,20 @@ def read_table(path: str | Path, layout: str = TRIAL_LAYOUT, *, exact: bool = Fa
     return parse_table(_decode(read_bytes(path), str(path)), str(path), layout, exact=exact)
 
 
+def read_journal_table(path: str | Path) -> CsvTable:
+    """A table as somebody copied it from a journal, a CSV file or an Excel sheet.
+
+    Besides what `read_table` does, footnotes below the table are taken for such, with a note.
+    """
+    data, name = read_bytes(path), str(path)
+    if data[:2] != b"PK":
+        return parse_table(_decode(data, name), name, journal=True)
+    from paretoid.sheets import rows_of_sheet
+
+    rows, notes = rows_of_sheet(data, name)
+    return _assemble(rows, name, ";", exact=False, journal=True, notes=notes)
+
+
 def read_bundled(file: str) -> CsvTable:
     """A table that ships with the package, by the name of its file.
 
@@ -86,11 +106,47 @@ def read_bundled(file: str) -> CsvTable:
 
 
 def write_csv(
-    path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]], *, new: bool = False
+    path: Path,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    force: bool = False,
+    private: bool = False,
 ) -> None:
-    """Heads and rows as a CSV file that `read_table` reads; `new` refuses one that exists."""
-    with path.open("x" if new else "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([heads, *rows])
+    """Heads and rows as a CSV file that `read_table` reads; see `new_file`.
+
+    Text that a spreadsheet would compute begins with an apostrophe, which `read_table` takes off.
+    """
+    with (
+        new_file(path, force=force, private=private) as draft,
+        draft.open("w", newline="", encoding="utf-8") as file,
+    ):
+        csv.writer(file).writerows([map(_as_text, row) for row in [heads, *rows]])
+
+
+def _as_text(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula; numbers stay as they are.
+
+    >>> _as_text("=1+1"), _as_text("-0.5"), _as_text(-0.5), _as_text("'=1+1")
+    ("'=1+1", '-0.5', -0.5, "''=1+1")
+    """
+    if not isinstance(cell, str) or not _FORMULA.match(cell):
+        return cell
+    try:
+        float(cell)
+        return cell
+    except ValueError:
+        return f"'{cell}"
+
+
+def _as_written(cell: str) -> str:
+    """A cell without blanks around it and without the apostrophe of `_as_text`.
+
+    >>> _as_written(" '=1+1 "), _as_written("''=1+1"), _as_written("'quoted'")
+    ('=1+1', "'=1+1", "'quoted'")
+    """
+    plain = cell.strip()
+    return plain[1:] if plain.startswith("'") and _FORMULA.match(plain[1:]) else plain
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -141,12 +197,18 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def parse_table(
-    text: str, name: str, layout: str = TRIAL_LAYOUT, *, exact: bool = False
+    text: str,
+    name: str,
+    layout: str = TRIAL_LAYOUT,
+    *,
+    exact: bool = False,
+    journal: bool = False,
 ) -> CsvTable:
     """The rows of CSV text.
 
     layout  what the file needs, told where it is empty
     exact   rows are looked up by the header as printed, capitals and blanks kept
+    journal a row that begins with a footnote mark and fills no other cell is a footnote
 
     >>> parse_table("Arm;n\\nA;12\\n", "text").rows
     ((2, {'arm': 'A', 'n': '12'}),)
@@ -160,12 +222,26 @@ def parse_table(
             f"{name} has one column, {header.strip()!r}: no comma, semicolon, tab or bar separates "
             f"its header. Save it as CSV with one of these."
         )
+    records = _records(text, name, delimiter)
+    return _assemble(records, name, delimiter, exact=exact, journal=journal, notes=[])
+
+
+def _assemble(
+    records: list[list[str]],
+    name: str,
+    delimiter: str,
+    *,
+    exact: bool,
+    journal: bool,
+    notes: list[str],
+) -> CsvTable:
+    """Header and rows of the cells of a file, problems refused at once."""
     columns: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     rows: list[tuple[int, Mapping[str, str]]] = []
     problems = []
-    for number, cells in enumerate(_records(text, name, delimiter), start=1):
-        values = [cell.strip() for cell in cells]
+    for number, cells in enumerate(records, start=1):
+        values = [_as_written(cell) for cell in cells]
         if not any(values):
             continue
         if not columns:
@@ -175,6 +251,10 @@ def parse_table(
             repeated = sorted({c for c in columns if c and columns.count(c) > 1})
             if repeated:
                 problems.append(f"row {number}: the header repeats {', '.join(repeated)}")
+            continue
+        if journal and _is_footnote(values, len(columns)):
+            told = delimiter.join(value for value in values if value)
+            notes.append(f"row {number} was taken for a footnote and not read: {told!r}.")
             continue
         if len(values) != len(columns):
             problems.append(
@@ -187,7 +267,15 @@ def parse_table(
         problems.append("row 2: there are no rows below the header")
     refuse(name, problems)
     signs = {_decimal_sign(cell) for _, row in rows for cell in row.values()}
-    return CsvTable(columns, printed, tuple(rows), delimiter, "." in signs and "," not in signs)
+    points = "." in signs and "," not in signs
+    return CsvTable(columns, printed, tuple(rows), delimiter, points, tuple(notes))
+
+
+def _is_footnote(values: list[str], columns: int) -> bool:
+    """A row that starts with a mark or as notes do, and is no row of the table."""
+    alone = not any(values[1:]) or len(values) != columns
+    begins = re.match(r"[*†‡§¶‖#ᵃᵇᶜᵈᵉᶠ]|(?:notes?|data|values|abbreviations)\b", values[0], re.I)
+    return alone and bool(begins)
 
 
 def _records(text: str, name: str, delimiter: str) -> list[list[str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -195,6 +196,15 @@ def objective(name: str, less: bool, *, unit: str = "", reversed_: bool = False)
     return said
 
 
+#: what a margin means, in one sentence, wherever one is set or shown
+MARGINS = {
+    "any": "An arm is within the margin of optimal unless another arm is better by more than the "
+    "margin in every endpoint at once: being close in one endpoint is enough.",
+    "all": "An arm is left out for one that is better by more than the margin in some endpoint and "
+    "worse by more than it in none; arms that beat each other in a circle are kept.",
+}
+
+
 def margin(eps: Any) -> str:
     """A slack in the objectives' units, said once where it is the same for all of them.
 
@@ -212,10 +222,12 @@ def goal_label(goal: str) -> str:
 
     >>> goal_label("AtMost(k=2, eps1=(0.40546510, 0.40546510))"), goal_label("ParetoSet(eps1=0)")
     ('AtMost(k=2, eps1=0.405465)', 'ParetoSet()')
+    >>> goal_label("PracticalSet(margin=(0.5, 0.5), slack=(0.25, 0.125))")
+    'PracticalSet(margin=0.5, slack=(0.25, 0.125))'
     """
     head, _, rest = goal.partition("(")
     said = []
-    for part in rest.removesuffix(")").replace(", eps", ";eps").split(";"):
+    for part in re.split(r", (?=[a-z]\w*=)", rest.removesuffix(")")):
         name, _, value = part.partition("=")
         values = [_brief(number) for number in value.strip("(),").split(", ")]
         one = values[0] if len(set(values)) == 1 else f"({', '.join(values)})"
@@ -336,3 +348,29 @@ def as_json(data: Any) -> str:
     }
     """
     return json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+#: control characters, marks that reorder or hide text, and separators of lines
+_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f"
+)
+
+
+def visible(words: str, *, lines: bool = False, styled: bool = False) -> str:
+    """`words` with escapes, bidi marks and other hidden characters written out, as in JSON.
+
+    A name from somebody's file can then neither move the cursor, nor turn a line round, nor look
+    like another line. `lines` keeps line breaks and tabs, `styled` the colours of a terminal.
+
+    >>> print(visible("A\\x1b[2J\\u202eB"), visible("A\\nhead 0"))
+    A\\u001b[2J\\u202eB A\\u000ahead 0
+    """
+    hidden = _HIDDEN if lines else _HIDDEN + "\t\n"
+    pattern = f"(?!\x1b\\[[0-9;]*m)[{hidden}]" if styled else f"[{hidden}]"
+    return re.sub(pattern, lambda found: _written_out(found[0]), words)
+
+
+def _written_out(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -20,6 +20,7 @@ from paretoid.bandits import Bandit
 from paretoid.engine.columns import Columns
 from paretoid.engine.levels import Levels
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon
+from paretoid.theory.limits import LimitLevels, limit_levels
 from paretoid.theory.radii import PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 
@@ -38,6 +39,11 @@ class Samples:
     means: FloatArray
     ss: FloatArray
     reference: Any = 0.0
+
+    @property
+    def estimates(self) -> FloatArray:
+        """(K, D) means, oriented, in the objectives' own units."""
+        return np.asarray(self.means + self.reference)
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,9 @@ class View:
     single            estimates and bounds (K,) of single arms under a radius on these, else None
     standing          what a rule has concluded for good
     memory            a dictionary of the rule's own, empty when a run begins
+    alone             half-widths (K, D) of lower and upper bounds on single arms, for limits, in
+                      these units; None without limits
+    contest           the arms that the goal wants compared, in place of b_t and c_t; else None
 
     >>> import paretoid as pt
     >>> bandit = pt.GaussianBandit([[1.0, 0.0], [0.0, 1.0]], scale=[1.0, 2.0])
@@ -125,6 +134,8 @@ class View:
     standing: Standing
     memory: dict[str, Any]
     reciprocal: bool
+    alone: tuple[FloatArray, FloatArray] | None = None
+    contest: tuple[int, int] | None = None
 
     @property
     def K(self) -> int:
@@ -139,7 +150,7 @@ class View:
     @property
     def means(self) -> FloatArray:
         """(K, D) estimated means, in the objectives' own units; larger is better."""
-        return np.asarray(self.samples.means + self.samples.reference)
+        return self.samples.estimates
 
     @cached_property
     def lower(self) -> FloatArray:
@@ -210,6 +221,8 @@ class View:
 
         If every arm is in OPT it is the least certain one, for goals that still go on.
         """
+        if self.contest is not None:
+            return self.contest[0]
         outside = ~self.optimal
         if outside.any():
             return int(np.argmax(np.where(outside, -self.g, -np.inf)))
@@ -218,6 +231,8 @@ class View:
     @cached_property
     def c(self) -> int:
         """c_t: the arm most likely to dominate b_t, argmin_j max_d (L^d + eps1^d)."""
+        if self.contest is not None:
+            return self.contest[1]
         return int(np.argmin(self.M_lower[self.b]))
 
     @property
@@ -236,6 +251,20 @@ class View:
         return replace(self, standing=standing)
 
 
+def steered(view: View, goals: Sequence[Any]) -> View:
+    """The view with the arms that the first of `goals`, those still open, wants compared.
+
+    >>> import paretoid as pt
+    >>> lens = Lens(pt.GaussianBandit([[0.0], [3.0], [3.1]]), pt.Mixture(), 0.1, eps1=0.0)
+    >>> counts = np.full((3, 1), 100.0)
+    >>> view = lens.view(Samples(counts, lens.bandit.oriented, counts), 300)
+    >>> steered(view, [pt.ParetoSet()]).contest, steered(view, [pt.PracticalSet(0.5)]).contest
+    (None, (1, 2))
+    """
+    pair = goals[0].contest(view) if goals else None
+    return view if pair is None else replace(view, contest=pair)
+
+
 def _off_diagonal(table: FloatArray) -> FloatArray:
     np.fill_diagonal(table, np.inf)
     return table
@@ -250,6 +279,7 @@ class Lens:
     eps1     the slack that steers the sampling
     levels   of lower and upper bounds, for radii on single arms
     drop     the delta of upper bounds, where several goals share it out; default: `delta`
+    limits   how many limits arms must meet: their claims share delta with the others
     """
 
     def __init__(
@@ -261,8 +291,14 @@ class Lens:
         eps1: Any,
         levels: tuple[float, float] | None = None,
         drop: float | None = None,
+        limits: int = 0,
     ) -> None:
         K, D = bandit.K, bandit.D
+        self.limits: LimitLevels | None = None
+        if limits:
+            self.limits = limit_levels(radius, K, D, delta, limits)
+            drop = self.limits.rivals * (1.0 if drop is None else drop / delta)
+            delta = self.limits.pairs
         self.bandit, self.radius, self.K, self.D = bandit, radius, K, D
         self.unknown = not radius.needs_scale
         self.eps1 = eps1
@@ -293,7 +329,7 @@ class Lens:
         inverse = 1 / unit
         x = samples.means * inverse
         difference = x[:, None, :] - x[None, :, :]
-        single = None
+        single = alone = None
         if self.columns is None:
             keep = drop = self._growing(samples.counts)
         else:
@@ -305,6 +341,9 @@ class Lens:
                 single = x[:, 0], (x - low)[:, 0], (x + high)[:, 0]
             else:
                 keep, drop = self._pairs(l, v)
+            if self.limits is not None:
+                low, high = self.limits.keep[:, None], self.limits.drop[:, None]
+                alone = np.sqrt((low + l) * v), np.sqrt((high + l) * v)
         eps1 = as_epsilon(self.eps1, self.D)
         return View(
             self.bandit.arms, self.bandit.objectives, time, samples, unit,
@@ -312,7 +351,7 @@ class Lens:
             difference, keep, drop, single,
             Standing.begin(self.K) if standing is None else standing,
             {} if memory is None else memory,
-            self.unknown,
+            self.unknown, alone,
         )  # fmt: skip
 
     def _terms(self, samples: Samples, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:

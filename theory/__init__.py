@@ -1,5 +1,6 @@
 """The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine."""
 
+from paretoid.theory.binary import difference_bound, log_evidence, log_mixture
 from paretoid.theory.bound import Bound
 from paretoid.theory.calibration import K1, C_g, C_g_approximate, claim_counts, levels
 from paretoid.theory.characteristic_time import (
@@ -9,6 +10,13 @@ from paretoid.theory.characteristic_time import (
     kl_bernoulli,
 )
 from paretoid.theory.dominance import domination, margins, pareto_set
+from paretoid.theory.fixed_budget import (
+    H_2,
+    budget_error_bound,
+    budget_lower_bound,
+    moving_costs,
+    schedule,
+)
 from paretoid.theory.gaps import combined_gaps, easiest_arms, gaps, omega, omega_k
 from paretoid.theory.inversion import (
     lambert_bounds,
@@ -21,6 +29,7 @@ from paretoid.theory.inversion import (
 )
 from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lower_bound_instance
 from paretoid.theory.one_sided import first_usable_count, one_sided_constant, penalty
+from paretoid.theory.practical import practical_domination, practical_gaps, practical_set
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
@@ -54,5 +63,8 @@ __all__ = [
     "CharacteristicTime", "characteristic_lower_bound", "characteristic_time", "kl_bernoulli",
     "ArmMixture", "ArmRadius", "IteratedLogarithm",
     "Shares", "first_usable_count", "informed_rho", "informed_shares",
+    "difference_bound", "log_evidence", "log_mixture",
     "one_sided_constant", "penalty",
+    "practical_domination", "practical_gaps", "practical_set",
+    "H_2", "budget_error_bound", "budget_lower_bound", "moving_costs", "schedule",
 ]  # fmt: skip

@@ -1,15 +1,18 @@
 r"""The characteristic time: what identifying the Pareto set exactly must cost.
 
-For independent Gaussian outcomes, every algorithm that names S* with error at most delta draws in
-expectation at least T* kl(delta, 1 - delta) samples [garivier2016; the argument for the best arm
-uses only that the answer is unique], where
+For outcomes independent between objectives, every algorithm that names S* with error at most delta
+draws in expectation at least T* kl(delta, 1 - delta) samples [garivier2016; the argument for the
+best arm uses only that the answer is unique], where
 
 .. math::
     \frac1{T^\star} = \max_{w} F(w), \qquad
     F(w) = \inf_{\lambda : S^\star(\lambda) \ne S^\star(\mu)}
-    \sum_a w_a \sum_d \frac{(\lambda_a^d - \mu_a^d)^2}{2 s_{ad}^2}
+    \sum_a w_a \sum_d \mathrm{KL}_{ad}(\mu_a^d, \lambda_a^d)
 
-over weights w on the simplex. Two moves change the set, and nothing else does.
+over weights w on the simplex. The divergence of one outcome, KL, is (lambda - mu)^2 / (2 s^2) for
+Gaussian outcomes and kl(mu, lambda) for outcomes 0 or 1. The latter is larger, far larger near 0
+and 1, than that of a Gaussian outcome with s = 1/2, the scale with which such outcomes are
+sub-Gaussian: a T* from that scale is no lower bound. Two moves change the set, and nothing else.
 
 *Lift*: some arm outside S*(mu) is no longer strictly dominated by any arm of S*(mu).
 *Drop*: some arm of S*(mu) becomes dominated by another arm of S*(mu).
@@ -24,26 +27,28 @@ S*(lambda) still S*(mu), every arm outside it would be dominated by one of its a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from paretoid.theory.alternatives import Alternatives
 from paretoid.theory.checks import (
     FloatArray,
     IntArray,
     as_means,
+    check_between,
+    check_choice,
     check_count,
     check_delta,
     check_positive,
 )
-from paretoid.theory.dominance import domination
 from paretoid.theory.gaps import gaps
 from paretoid.theory.units import as_scale
 
-#: Rounding forgiven before an assignment is discarded; far below the width of any bracket.
-SLACK = 1e-12
+#: what one outcome may be, in the order of `alternatives.divergence`
+OUTCOMES = ("gaussian", "bernoulli")
 
 #: Where planes are added, as shares of the best weights so far in a mixture with the linear
 #: program's. Tuned: on eight instances up to K = 40, shares 0, 0.5 and 0.9 together took 8-14
@@ -104,12 +109,21 @@ class CharacteristicTime:
 
 
 def characteristic_time(
-    means: Any, scale: Any = 1.0, *, tolerance: float = 1e-6, max_iterations: int = 500
+    means: Any,
+    scale: Any = 1.0,
+    *,
+    outcomes: str | Sequence[str] = "gaussian",
+    tolerance: float = 1e-6,
+    max_iterations: int = 500,
 ) -> CharacteristicTime:
-    r"""T* and w* of exact Pareto set identification with Gaussian outcomes, certified.
+    r"""T* and w* of exact Pareto set identification, certified.
 
-    `means` is (K, D), larger is better; `scale` holds standard deviations: a scalar, (D,) or
-    (K, D). The outcomes of one draw are taken as independent across objectives.
+    means       (K, D), larger is better
+    scale       standard deviations of Gaussian outcomes: a scalar, (D,) or (K, D)
+    outcomes    "gaussian" or "bernoulli", one word or one per objective. Means of "bernoulli"
+                are probabilities, negated where fewer are better; their scale is not read.
+
+    The outcomes of one draw are taken as independent across objectives.
 
     The cost of an alternative lambda is linear in w, so each one is a plane above the concave F.
     A linear program over the planes found so far bounds 1/T* from above, and F(w) at any w from
@@ -119,7 +133,8 @@ def characteristic_time(
 
     At K = 20, D = 3 it takes some ten programs and well under a second. Costs that grow fastest:
     an arm with n arms of S* above it has C(n + D - 1, D - 1) ways out if scales do not depend on
-    the arm; if they do, a search that is exponential in n in the worst case.
+    the arm; if they do, or outcomes are 0 or 1, a search that is exponential in n in the worst
+    case.
 
     Ties: if an arm of S* is weakly dominated, an arbitrarily small change drops it, and no
     algorithm is ever sure. Then T* is infinite and the weights are uniform.
@@ -129,10 +144,18 @@ def characteristic_time(
     >>> time, weights = characteristic_time([[0.0], [2.0]])
     >>> round(time, 5), np.round(weights, 3)
     (2.0, array([0.5, 0.5]))
+
+    Two coins, 1/2 - x and 1/2 + x: equal weights again, they meet at 1/2, and
+    1/T* = kl(1/2 - x, 1/2), at x = 1/4 0.1308.
+
+    >>> time, weights = characteristic_time([[0.25], [0.75]], outcomes="bernoulli")
+    >>> round(1 / time, 4), np.round(weights, 3)
+    (0.1308, array([0.5, 0.5]))
     """
     mu = as_means(means)
     K, D = mu.shape
-    s = as_scale(scale, K, D)
+    side = _sides(outcomes, mu)
+    s = np.where(side != 0, 1.0, as_scale(scale, K, D))
     if s.min() < s.max() * TIE:
         raise ValueError(
             f"scale ranges from {s.min()} to {s.max()}, too far apart for floating point. "
@@ -143,16 +166,44 @@ def characteristic_time(
     )
     check_count(max_iterations, name="max_iterations", why="each step solves a linear program.")
     # Powers of two change no digit, so no tie appears or disappears.
-    unit_mu, unit_s = _power_of_two(np.abs(mu).max()), _power_of_two(s.max())
+    unit_mu = unit_s = 1.0
+    if not side.any():
+        unit_mu, unit_s = _power_of_two(np.abs(mu).max()), _power_of_two(s.max())
     mu, s = mu / unit_mu, s / unit_s
     if gaps(mu).min() <= TIE:
         return CharacteristicTime(math.inf, np.full(K, 1 / K), math.inf, 0)
-    w, best, bound, iterations = _cutting_planes(_Alternatives(mu, s**2), tolerance, max_iterations)
+    alternatives = Alternatives(mu, s**2, side)
+    w, best, bound, iterations = _cutting_planes(alternatives, tolerance, max_iterations)
     unit = unit_s / unit_mu
     return CharacteristicTime(unit * unit / best, w, unit * unit / bound, iterations)
 
 
-def characteristic_lower_bound(means: Any, delta: float, scale: Any = 1.0) -> float:
+def _sides(outcomes: str | Sequence[str], mu: FloatArray) -> IntArray:
+    """(D,) what `divergence` asks for: 0 Gaussian, 1 outcomes 0 or 1, -1 such ones negated."""
+    D = mu.shape[1]
+    words = [outcomes] * D if isinstance(outcomes, str) else list(outcomes)
+    if len(words) != D:
+        raise ValueError(
+            f"outcomes={outcomes!r} names {len(words)} objectives, and means has {D}. Give one "
+            f"word for all, or one for each."
+        )
+    for word in words:
+        check_choice(word, OUTCOMES, name="outcomes", why="T* is about outcomes of a known law.")
+    side = np.array([OUTCOMES.index(word) for word in words], dtype=np.int64)
+    side[(mu < 0).any(axis=0)] *= -1
+    wrong = (side != 0) & ~((side * mu >= 0) & (side * mu <= 1)).all(axis=0)
+    if wrong.any():
+        d = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"means[:, {d}]={mu[:, d].tolist()} must lie in [0, 1], or all in [-1, 0]: they are "
+            f"probabilities, negated where fewer successes are better."
+        )
+    return side
+
+
+def characteristic_lower_bound(
+    means: Any, delta: float, scale: Any = 1.0, *, outcomes: str | Sequence[str] = "gaussian"
+) -> float:
     r"""Samples that every delta-correct algorithm needs in expectation: T* kl(delta, 1 - delta).
 
     Uses the lower end of the certified bracket on T*. Infinite on ties. Zero for delta >= 1/2:
@@ -164,7 +215,7 @@ def characteristic_lower_bound(means: Any, delta: float, scale: Any = 1.0) -> fl
     3.5156
     """
     delta = check_delta(delta)  # before T*, which may take a while
-    return characteristic_time(means, scale).samples(delta)
+    return characteristic_time(means, scale, outcomes=outcomes).samples(delta)
 
 
 def kl_bernoulli(p: float, q: float) -> float:
@@ -174,11 +225,10 @@ def kl_bernoulli(p: float, q: float) -> float:
     (0.0, True, inf)
     """
     for name, value in (("p", p), ("q", q)):
-        if not isinstance(value, (int, float, np.floating, np.integer)) or not 0 <= value <= 1:
-            raise ValueError(
-                f"{name}={value!r} must lie in [0, 1]: it is the success probability of a "
-                f"Bernoulli variable."
-            )
+        check_between(
+            value, 0, 1, name=name, closed=True,
+            why="it is the success probability of a Bernoulli variable.",
+        )  # fmt: skip
     total = 0.0
     for x, y in ((float(p), float(q)), (1 - float(p), 1 - float(q))):
         if x > 0:
@@ -186,151 +236,8 @@ def kl_bernoulli(p: float, q: float) -> float:
     return max(total, 0.0)
 
 
-class _Alternatives:
-    """The nearest instances with another Pareto set, as planes.
-
-    `planes(w)` gives the costs (m,) and the planes (m, K) of the cheapest alternatives at weights
-    w, one for each drop (i, j) and one for each arm to be lifted: cost = plane @ w with
-    plane_a = sum_d (lambda_a^d - mu_a^d)^2 / (2 s_ad^2).
-    """
-
-    def __init__(self, mu: FloatArray, variance: FloatArray) -> None:
-        strict = domination(mu)
-        optimal = np.asarray(~strict.any(axis=1))
-        self.mu, self.variance = mu, variance
-        self.i, self.j = np.nonzero(np.outer(optimal, optimal) & ~np.eye(len(mu), dtype=bool))
-        self.above = np.maximum(mu[self.i] - mu[self.j], 0.0) ** 2  # (mu_i^d - mu_j^d)_+^2
-        self.lifts = [
-            _Lift(int(i), np.flatnonzero(strict[i] & optimal), mu, variance)
-            for i in np.flatnonzero(~optimal)
-        ]
-
-    def planes(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Costs (m,) and planes (m, K) at weights w, all positive."""
-        i, j, var = self.i, self.j, self.variance
-        # Arms i and j meet where i is above: i comes down by the share
-        # (s_i^2/w_i) / (s_i^2/w_i + s_j^2/w_j) of the way and j goes up by the rest.
-        pull_i, pull_j = var[i] * w[j, None], var[j] * w[i, None]
-        share = pull_i / (pull_i + pull_j)
-        planes = np.zeros((len(i) + len(self.lifts), len(w)))
-        rows = np.arange(len(i))
-        planes[rows, i] = (self.above * share**2 / (2 * var[i])).sum(axis=1)
-        planes[rows, j] = (self.above * (1 - share) ** 2 / (2 * var[j])).sum(axis=1)
-        for row, lift in enumerate(self.lifts, start=len(i)):
-            planes[row] = lift.plane(w)
-        return planes @ w, planes
-
-
-class _Lift:
-    r"""Arm i lifted out from under the arms of S* that strictly dominate it.
-
-    It must match each such arm j in some objective u_j. For a fixed assignment u the cost splits
-    by objective: with x the height to which arm i is raised there,
-
-    .. math:: \min_x \frac{w_i}{2 s_{id}^2} (x - \mu_i^d)^2
-              + \sum_{j : u_j = d} \frac{w_j}{2 s_{jd}^2} (\mu_j^d - x)_+^2 .
-
-    The derivative is piecewise linear and increasing; its root is the largest of the weighted
-    means of mu_i^d with the k highest mu_j^d, k = 0, 1, ... (water-filling).
-    """
-
-    def __init__(self, i: int, arms: IntArray, mu: FloatArray, variance: FloatArray) -> None:
-        self.i, self.mu_i, self.var_i = i, mu[i], variance[i]
-        reach = ((mu[arms] - mu[i]) / np.sqrt(variance[arms])).min(axis=1)
-        self.arms = arms[np.argsort(-reach, kind="stable")]  # the hardest first: bounds bite early
-        self.mu, self.var = mu[self.arms], variance[self.arms]
-        self.order = np.argsort(-self.mu, axis=0, kind="stable")  # highest first, per objective
-        common = bool((self.var == self.var[0]).all())
-        self.cells = _cells(self.mu / np.sqrt(self.var)) if common else None
-
-    def plane(self, w: FloatArray) -> FloatArray:
-        """(K,) the plane of the cheapest way to lift arm i at weights w."""
-        u = self._search(w) if self.cells is None else self.cells
-        cost, x = self._heights(u, w)
-        best = int(cost.argmin())
-        u, x = u[best], x[best]
-        j = np.arange(len(u))
-        plane = np.zeros(len(w))
-        plane[self.i] = (x**2 / (2 * self.var_i)).sum()
-        fall = np.maximum(self.mu[j, u] - self.mu_i[u] - x[u], 0.0)
-        plane[self.arms] = fall**2 / (2 * self.var[j, u])
-        return plane
-
-    def _heights(self, u: IntArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Costs (N,) and rises x - mu_i (N, D) of assignments u (N, n) of the first n arms."""
-        n = u.shape[1]
-        cost = np.zeros(len(u))
-        rises = np.empty((len(u), len(self.mu_i)))
-        for d, m in enumerate(self.mu_i):
-            order = self.order[:, d]
-            order = order[order < n]
-            a = w[self.i] / self.var_i[d]
-            b = np.where(u[:, order] == d, w[self.arms[order]] / self.var[order, d], 0.0)
-            height = self.mu[order, d] - m
-            x = (np.cumsum(b * height, axis=1) / (a + np.cumsum(b, axis=1))).max(axis=1)
-            fall = np.maximum(height - x[:, None], 0.0)
-            cost += (a * x**2 + (b * fall**2).sum(axis=1)) / 2
-            rises[:, d] = x
-        return cost, rises
-
-    def _search(self, w: FloatArray) -> IntArray:
-        """The assignments that may be cheapest at w, by bounds: for scales of each arm's own.
-
-        A part of an assignment costs no more than the whole, so it is discarded once it costs
-        more than the assignment that a greedy choice finds.
-        """
-        D = len(self.mu_i)
-        start = np.zeros((1, 0), dtype=np.int64)
-        u = start
-        for _ in self.arms:
-            u = _extend(u, D)
-            u = u[[int(self._heights(u, w)[0].argmin())]]
-        most = float(self._heights(u, w)[0][0]) * (1 + SLACK)
-        u = start
-        for _ in self.arms:
-            u = _extend(u, D)
-            u = u[self._heights(u, w)[0] <= most]
-        return u
-
-
-def _extend(u: IntArray, D: int) -> IntArray:
-    """Each assignment in u (N, n) with each choice for one more arm: (N D, n + 1)."""
-    return np.column_stack([np.repeat(u, D, axis=0), np.tile(np.arange(D), len(u))])
-
-
-def _cells(m: FloatArray) -> IntArray:
-    r"""The assignments (N, n) that can be cheapest when scales do not depend on the arm.
-
-    `m` (n, D) holds mu_j/s. At the best heights x, with y = x/s, u_j is where j has least to
-    fall, argmin_d (m_j^d - y_d). So u minimises sum_j (m_j^{u_j} - y_{u_j}), hence
-    sum_j m_j^{u_j} among all assignments with the same number of arms per objective; conversely,
-    by duality of the transport problem, each such minimiser has a y. Up to ties that is one
-    assignment for each way to write n as an ordered sum of D counts: C(n + D - 1, D - 1) of the
-    D^n. With scales of each arm's own the argmin is taken in other units for each j, and more
-    assignments occur: all four of two arms and two objectives instead of three.
-
-    Grown arm by arm: u is possible if and only if the constraints
-    y_d - y_{u_j} <= m_j^d - m_j^{u_j} have a solution, that is, no negative cycle.
-    """
-    n, D = m.shape
-    u = np.zeros((1, 0), dtype=np.int64)
-    most = np.full((1, D, D), np.inf)  # most[c, d]: bound on y_d - y_c
-    most[:, np.arange(D), np.arange(D)] = 0.0
-    slack = SLACK * float(np.ptp(m))
-    for j in range(n):
-        u = _extend(u, D)
-        most = np.repeat(most, D, axis=0)
-        rows, choice = np.arange(len(u)), u[:, -1]
-        most[rows, choice] = np.minimum(most[rows, choice], m[j] - m[j, choice][:, None])
-        for d in range(D):  # shortest paths through d
-            np.minimum(most, most[:, :, [d]] + most[:, [d], :], out=most)
-        possible = (np.diagonal(most, axis1=1, axis2=2) >= -slack).all(axis=1)
-        u, most = u[possible], most[possible]
-    return u
-
-
 def _cutting_planes(
-    problem: _Alternatives, tolerance: float, max_iterations: int
+    problem: Alternatives, tolerance: float, max_iterations: int
 ) -> tuple[FloatArray, float, float, int]:
     """(w, F(w), upper bound on max F, programs solved)."""
     from scipy.optimize import linprog
@@ -370,14 +277,14 @@ def _cutting_planes(
         target, center = target / target.sum(), w
         for pull in PULLS:
             trial = pull * center + (1 - pull) * target
-            cost, new = problem.planes(trial)
+            cost, new = problem.planes(trial, bound)
             planes = np.concatenate([planes, new[cost < bound]])
             if cost.min() > best:
                 best, w = float(cost.min()), trial
     return w, best, bound, iteration
 
 
-def _start(problem: _Alternatives) -> FloatArray:
+def _start(problem: Alternatives) -> FloatArray:
     """Weights 1/Delta_a^2, the shape of the paper's bounds."""
     gap = gaps(problem.mu / np.sqrt(problem.variance.mean(axis=0)))
     w = (gap.min() / gap) ** 2

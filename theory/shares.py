@@ -19,7 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, check_choice, check_count, check_delta
+from paretoid.theory.checks import (
+    FloatArray,
+    as_numbers,
+    check_choice,
+    check_count,
+    check_delta,
+    is_number,
+    shown,
+)
 from paretoid.theory.one_sided import penalty
 from paretoid.theory.radii.base import RoleTerms
 
@@ -115,7 +123,7 @@ class Shares:
                [0.03, 0.01]])
         """
         self.check(K, D)
-        levels = self._arm_levels(K, delta)[:, None] * _weights(self.objectives, D)[None, :]
+        levels = self.arm_levels(K, delta)[:, None] * _weights(self.objectives, D)[None, :]
         return _check_levels(levels, levels, "keep an arm")
 
     def drop_levels(self, K: int, delta: float, families: int = 1) -> FloatArray:
@@ -131,7 +139,7 @@ class Shares:
         families = check_count(families, name="families", why="it counts sets of upper bounds.")
         rivals = _weights(self.rivals, K)
         ratio = rivals[None, :] / _others(rivals)[:, None]
-        levels = self._arm_levels(K, delta)[:, None] * ratio / families
+        levels = self.arm_levels(K, delta)[:, None] * ratio / families
         np.fill_diagonal(levels, 0.0)
         return _check_levels(levels, levels[~np.eye(K, dtype=bool)], "drop an arm")
 
@@ -156,7 +164,7 @@ class Shares:
         """
         check_choice(sides, ("one", "two"), name="sides", why="a claim is wrong on one side.")
         keep, drop = self.keep_levels(K, D, delta), self.drop_levels(K, delta, families)
-        arms, rivals = self._arm_levels(K, delta), _weights(self.rivals, K)
+        arms, rivals = self.arm_levels(K, delta), _weights(self.rivals, K)
         keep_arm = -2 * np.log(arms)
         drop_arm = 2 * (np.log(_others(rivals)) + math.log(families)) - 2 * np.log(arms)
         if sides == "one":
@@ -167,7 +175,7 @@ class Shares:
             *map(_frozen, (keep_arm, -2 * np.log(objectives), drop_arm, -2 * np.log(rivals)))
         )
 
-    def _arm_levels(self, K: int, delta: float) -> FloatArray:
+    def arm_levels(self, K: int, delta: float) -> FloatArray:
         """(K,) a_i, whose exact sum is below delta."""
         return check_delta(delta) * (1 - LEVEL_ROUNDING) * _weights(self.arms, K)
 
@@ -189,11 +197,10 @@ def informed_shares(counts: Any, mix: float = 0.2) -> Shares:
     True
     """
     n = _as_counts(counts)
-    good = isinstance(mix, (int, float, np.floating, np.integer)) and not isinstance(mix, bool)
-    if not good or not 0 < mix <= 1:
+    if not is_number(mix) or not 0 < mix <= 1:
         raise ValueError(
-            f"mix={mix!r} must be above 0 and at most 1: it is the part of delta that is shared "
-            f"evenly, so that no arm depends on the guess alone. The default is mix=0.2."
+            f"mix={shown(mix)} must be above 0 and at most 1: it is the part of delta that is "
+            f"shared evenly, so that no arm depends on the guess alone. The default is mix=0.2."
         )
     relative = n / n.max()
     even = float(mix) / len(n)
@@ -216,16 +223,15 @@ def _as_shares(given: Any, name: str) -> tuple[float, ...]:
     """`given` as a tuple of positive floats that sum to 1."""
     if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable):
         raise ValueError(
-            f"{name}={given!r} must be a list of shares, such as [0.5, 0.25, 0.25], or left out "
-            f"to share uniformly."
+            f"{name}={shown(given)} must be a list of shares, such as [0.5, 0.25, 0.25], or left "
+            f"out to share uniformly."
         )
     entries: list[float] = []
     for position, value in enumerate(given):
-        number = isinstance(value, (int, float, np.floating, np.integer))
-        if not number or isinstance(value, bool) or not math.isfinite(value):
+        if not is_number(value):
             raise ValueError(
-                f"{name}[{position}]={value!r} must be a finite number above 0: it is a share of "
-                f"delta. Leave {name} out to share uniformly."
+                f"{name}[{position}]={shown(value)} must be a finite number above 0: it is a share "
+                f"of delta. Leave {name} out to share uniformly."
             )
         share = float(value)
         if share == 0:
@@ -250,10 +256,7 @@ def _as_shares(given: Any, name: str) -> tuple[float, ...]:
 
 def _as_counts(counts: Any) -> FloatArray:
     """`counts` as a (K,) array of positive finite floats, K >= 2."""
-    try:
-        n = np.array(counts, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"counts={counts!r} must be a list of numbers, one per arm.") from error
+    n = as_numbers(counts, name="counts", rule="a list of numbers, one per arm.")
     if n.ndim != 1 or len(n) < 2:
         raise ValueError(
             f"counts has shape {n.shape}; it must be (K,), the samples expected of each of at "

@@ -63,9 +63,10 @@ def compare(
     rest ran into `max_samples`, so times are lower bounds); errors (wrong answers);
     above_sharp_bound (runs), contradictions (runs above it although all their intervals held: a
     bug in the engine or the theory); and the bounds, NaN where they say nothing: `lower_bound`
-    and `characteristic` are about Gaussian outcomes and eps1 = 0, the latter about the whole set;
-    the upper bounds need an eps1 that is the same for all objectives in units of their scales, and
-    scales per arm that are in proportion between objectives (see `validation.pathwise`).
+    is about Gaussian outcomes, `characteristic` about Gaussian or 0/1 ones and the whole set, both
+    about eps1 = 0; the upper bounds need an eps1 that is the same for all objectives in units of
+    their scales, and scales per arm that are in proportion between objectives (see
+    `validation.pathwise`).
 
     >>> import paretoid as pt
     >>> result = compare(pt.GaussianBandit([[0.0], [2.0]]), replications=20)

@@ -1,6 +1,7 @@
 """The `paretoid` command. Short on purpose: each command is a thin face of one function.
 
-Exit codes: 0 fine, 1 a check failed, 2 bad input, 3 a mistake of paretoid's own, 130 interrupted.
+Exit codes: 0 fine, 1 a check failed, 2 bad input, 3 a mistake of paretoid's own, 4 recorded but
+not shown, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from paretoid.cli.plan import plan
 from paretoid.cli.report import report
 from paretoid.cli.reproduce import reproduce
 from paretoid.cli.simulate import simulate
-from paretoid.cli.terminal import Interrupted, note, say, say_json, width
+from paretoid.cli.terminal import Interrupted, NotShown, note, say, say_json, width
 from paretoid.cli.trial import app as trial
 
 app = typer.Typer(
@@ -34,7 +35,7 @@ app = typer.Typer(
     help="Find the Pareto-optimal arms of a noisy multi-objective experiment, with a guarantee.",
     epilog="Example: paretoid simulate covboost --k 2 --replications 20\n\n"
     "Results go to stdout, progress to stderr. Exit codes: 0 fine, 1 a check failed, 2 bad "
-    "input, 3 a mistake of paretoid's own, 130 interrupted. `paretoid "
+    "input, 3 a mistake of paretoid's own, 4 recorded but not shown, 130 interrupted. `paretoid "
     "--install-completion` makes Tab complete commands, options and names.",
 )
 app.command()(plan)
@@ -124,6 +125,9 @@ def _explain(error: Exception, debug: bool) -> int:
     if isinstance(error, Interrupted):
         note(f"interrupted. {error}")
         return 130
+    if isinstance(error, NotShown):
+        note(str(error))
+        return 4
     if isinstance(error, ValueError):
         note(str(error))
         return 2

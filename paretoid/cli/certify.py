@@ -6,41 +6,112 @@ from typing import Annotated, Any
 
 import typer
 
-from paretoid.cli.options import Json, OutDir, Quiet, Seed
+from paretoid.cli.options import Force, Json, OutDir, Quiet, Seed
 from paretoid.cli.terminal import check_folder, note, say, say_json, table, wrap
 
 
 def certify(
     quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Hours: many more runs.")] = False,
+    program: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Test this program instead, in any language."),
+    ] = None,
+    instance: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --program: what to test it on; may be repeated."),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(metavar="DELTA", help="With --program: what it promises.")
+    ] = 0.1,
+    runs: Annotated[
+        int, typer.Option(metavar="N", help="With --program: runs on each instance, at most.")
+    ] = 60,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", help="With --program: limit on one run.")
+    ] = 60.0,
+    budget: Annotated[
+        int, typer.Option(metavar="N", help="With --program: samples of one run, at most.")
+    ] = 1_000_000,
+    long_lived: Annotated[
+        bool, typer.Option("--long-lived", help="With --program: start it once for all runs.")
+    ] = False,
+    send_means: Annotated[
+        bool, typer.Option("--send-means", help="With --program: it simulates by itself.")
+    ] = False,
     seed: Seed = 0,
     out: OutDir = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Check that every proved guarantee holds on this machine.
 
     Exit code 1 if one does not. Takes some minutes. --out writes certificate.json and
-    CERTIFICATE.md.
+    CERTIFICATE.md. With --program, whether somebody's algorithm keeps its delta: it talks in lines
+    of JSON (paretoid.validation.program), runs with your rights and in no sandbox; crashes,
+    malformed lines and time-outs are reported with the seed that shows them.
 
     Example: paretoid certify --quick --out results
     """
+    if program is not None:
+        if quick or full or out is not None:
+            raise ValueError("--quick, --full and --out are for our own battery: leave them out.")
+        _certify_program(program, instance, delta, runs, seconds, budget, long_lived, send_means,
+                         seed, json)  # fmt: skip
+        return
     if quick and full:
         raise ValueError("--quick and --full exclude each other; give one of them, or none.")
-    check_folder(out)
     from paretoid.validation import battery
-    from paretoid.validation.certify import write
+    from paretoid.validation.certify import FILES, write
+
+    check_folder(out, FILES, force=force)
 
     size = "quick" if quick else "full" if full else "standard"
     certificate = battery.certify(size, seed, lambda part: note(part, quiet))
     if out is not None:
-        write(certificate, out)
+        write(certificate, out, force=force)
         note(f"wrote certificate.json and CERTIFICATE.md to {out}", quiet)
     if json:
         say_json(certificate)
     else:
         say(_text(certificate))
     if not certificate["holds"]:
+        raise typer.Exit(1)
+
+
+def _certify_program(
+    command: str,
+    instances: list[str] | None,
+    delta: float,
+    runs: int,
+    seconds: float,
+    budget: int,
+    long_lived: bool,
+    send_means: bool,
+    seed: int,
+    json: bool,
+) -> None:
+    """Test a program on the instances named, or on two small ones; exit code 1 unless it passes."""
+    from dataclasses import asdict
+
+    import paretoid as pt
+    from paretoid.validation import delta_correctness
+    from paretoid.validation.program import Program
+
+    bandits: list[pt.Bandit] = [pt.load_instance(name) for name in instances or []] or [
+        pt.GaussianBandit([[2.0, 0.0], [0.0, 2.0], [1.2, 1.2], [-1.0, -1.0]], 0.5),
+        pt.GaussianBandit([[1.0, 0.0], [0.0, 1.0], [-0.8, -0.8]]),
+    ]
+    with Program(command, seconds=seconds, means=send_means, long_lived=long_lived) as algorithm:
+        verdict = delta_correctness(
+            algorithm, bandits, delta, max_runs=runs, budget=budget, seed=seed
+        )
+    if json:
+        say_json({**asdict(verdict), "passed": verdict.passed, "certified": verdict.certified})
+    else:
+        say(verdict.summary())
+    if not verdict.passed:
         raise typer.Exit(1)
 
 

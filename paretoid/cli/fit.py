@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from paretoid.cli import published
-from paretoid.cli.options import Json, Quiet, Seed, Trial
+from paretoid.cli.options import Force, Json, Quiet, Seed, Trial
 from paretoid.cli.terminal import (
     check_file,
     note,
@@ -17,6 +17,7 @@ from paretoid.cli.terminal import (
     say_json,
     shows_progress,
     table,
+    width,
     wrap,
     write,
 )
@@ -36,14 +37,17 @@ def fit(
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
+    assumed_sd: published.AssumedSd = None,
     variances: published.Variances = "partial",
     draws: Annotated[int, typer.Option(help="Draws of each chain.")] = 1000,
-    tune: Annotated[int, typer.Option(help="Tuning steps of each chain.")] = 500,
+    tune: published.Tune = published.TUNE,
     chains: Annotated[int, typer.Option(help="Chains; r_hat compares them.")] = 4,
-    target_accept: Annotated[float, typer.Option(help="Nearer 1: smaller steps.")] = 0.9,
+    target_accept: published.TargetAccept = published.TARGET_ACCEPT,
+    cores: published.Cores = None,
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
     out: Out = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -51,31 +55,36 @@ def fit(
 
     Example: paretoid fit covboost-groupB --out fit.nc && paretoid plan fit.nc
     """
-    check_file(out, (".nc", ".csv", ".json"))
-    published.check_sampler(variances, seed, draws=draws, tune=tune, chains=chains)
-    if not 0 < target_accept < 1:
-        raise ValueError(
-            f"--target-accept={target_accept} must lie between 0 and 1: it sets the step size."
-        )
-    summary = published.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
+    check_file(out, (".nc", ".csv", ".json"), force=force, inputs=[trial])
+    published.check_sampler(
+        variances, seed, target_accept, cores, draws=draws, tune=tune, chains=chains
+    )
+    summary = published.read_trial(
+        trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
+    )
     from paretoid import estimation
+    from paretoid.report.prior_table import prior_dict, prior_text
 
     note("fitting; PyMC may have to compile first ...", quiet)
-    fitted = estimation.fit(
-        summary, variances, draws=draws, tune=tune, chains=chains, target_accept=target_accept,
-        seed=seed, accept_problems=accept_problems, progress=shows_progress(quiet),
+    fitted = published.sample(
+        summary, variances, json, draws=draws, tune=tune, chains=chains, cores=cores,
+        target_accept=target_accept, seed=seed, accept_problems=accept_problems,
+        progress=shows_progress(quiet),
     )  # fmt: skip
     data = describe(fitted)
+    priors = published.sensitivity(fitted, quiet, cores=cores)
+    if priors is not None:
+        data["prior_sensitivity"] = prior_dict(priors)
     if out is not None:
         if out.suffix.lower() == ".nc":
-            estimation.save_fit(fitted, out)
+            estimation.save_fit(fitted, out, force=force)
         else:
-            write(out, data=data, rows=lambda: _rows(data))
+            write(out, data=data, rows=lambda: _rows(data), force=force)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)
     else:
-        say(_text(data))
+        say(_text(data) + ("" if priors is None else f"\n\n{prior_text(priors, width())}"))
 
 
 def describe(fitted: Any) -> dict[str, Any]:
@@ -84,6 +93,7 @@ def describe(fitted: Any) -> dict[str, Any]:
     from paretoid.estimation.diagnostics import diagnose
     from paretoid.estimation.model import trial_of
     from paretoid.estimation.planning import posterior_draws
+    from paretoid.estimation.sampling import attempts
     from paretoid.intervals import credible_interval
 
     trial = trial_of(fitted)
@@ -113,6 +123,7 @@ def describe(fitted: Any) -> dict[str, Any]:
     return {
         "citation": trial.citation,
         "assumptions": list(trial.assumptions),
+        "readings": list(trial.readings),
         "variances": posterior.attrs["paretoid_variances"],
         "chains": posterior.sizes["chain"],
         "draws": posterior.sizes["draw"],
@@ -121,6 +132,7 @@ def describe(fitted: Any) -> dict[str, Any]:
             "largest r_hat": diagnostics.r_hat,
             "smallest effective size": diagnostics.ess,
         },
+        "attempts": [attempt.as_dict() for attempt in attempts(fitted)],
         "problems": posterior.attrs["paretoid_problems"],
         "cells": cells,
     }
@@ -128,7 +140,8 @@ def describe(fitted: Any) -> dict[str, Any]:
 
 def _text(data: dict[str, Any]) -> str:
     cells = data["cells"]
-    lines = [wrap(sentence) for sentence in (data["citation"], *data["assumptions"]) if sentence]
+    sentences = (data["citation"], *data["assumptions"], *data["readings"])
+    lines = [wrap(sentence) for sentence in sentences if sentence]
     rows = []
     for cell in cells:
         sigma = "" if cell["sigma"] is None else f"{cell['sigma']:.2f}"
@@ -145,6 +158,12 @@ def _text(data: dict[str, Any]) -> str:
     size = f"{data['chains']} chains x {data['draws']} draws"
     lines += ["", table([f"diagnostics, {size}", ""], fared), ""]
     problems = data["problems"]
+    for attempt in data["attempts"][:-1]:
+        lines.append(wrap(
+            f"A first attempt ({attempt['tune']:,} tuning steps, target acceptance "
+            f"{attempt['target_accept']:g}) had problems: {'; '.join(attempt['problems'])}. "
+            f"These draws are from a second, with more tuning and smaller steps."
+        ))  # fmt: skip
     lines.append(wrap(f"Problems that were accepted: {problems}." if problems else "No problems."))
     return "\n".join(lines).lstrip("\n")
 

@@ -62,8 +62,34 @@ OutDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Write all resu
 OutFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write results: .nc (netCDF), .csv or .json.")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 Eps1 = Annotated[
-    str, typer.Option(metavar="X[,X...]", help="Slack in the objectives' units; one, or one each.")
+    str,
+    typer.Option(
+        metavar="X[,X...]",
+        help="Margin in the objectives' units, one or one each; being close in one objective is "
+        "enough to be within it.",
+    ),
+]
+
+MarginMeans = Annotated[
+    str,
+    typer.Option(
+        metavar="any|all",
+        help="any: an arm is within the margin if it is close in one endpoint. all: it is left out "
+        "for one that is better by more than the margin somewhere and worse by more nowhere; for "
+        "the whole set only.",
+    ),
+]
+
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="'NAME<X'",
+        help="Only arms that meet it, as in 'toxicity<0.30' or 'effect>2,slack=0.1'; in the "
+        "endpoint's units (logs if log-normal). Not compared in domination, unless ',compared'.",
+    ),
 ]
 
 Instance = Annotated[
@@ -89,9 +115,8 @@ Trial = Annotated[
     str,
     typer.Argument(
         metavar="TRIAL",
-        help="A bundled trial (see `paretoid datasets`), or a CSV file, one row per arm and "
-        "endpoint.",
-        autocompletion=names_and_files(_trials, ".csv"),
+        help="A bundled trial (see `paretoid datasets`), or a table as a CSV or Excel file.",
+        autocompletion=names_and_files(_trials, ".csv", ".xlsx"),
     ),
 ]
 Dataset = Annotated[

@@ -10,7 +10,10 @@ import typer
 from paretoid.cli import conduct, published
 from paretoid.cli.options import (
     Delta,
+    Force,
     Json,
+    Limit,
+    MarginMeans,
     OutDir,
     Quiet,
     Seed,
@@ -28,9 +31,9 @@ Start = Annotated[
     str,
     typer.Argument(
         metavar="TRIAL",
-        help="A bundled trial (see `paretoid datasets`), a CSV file with one row per arm and "
-        "endpoint, or a fit (.nc) saved by `paretoid fit`.",
-        autocompletion=names_and_files(_trials, ".csv", ".nc"),
+        help="A bundled trial (see `paretoid datasets`), a table as a CSV or Excel file, "
+        "or a fit (.nc) saved by `paretoid fit`.",
+        autocompletion=names_and_files(_trials, ".csv", ".xlsx", ".nc"),
     ),
 ]
 
@@ -38,9 +41,15 @@ Start = Annotated[
 def plan(
     context: typer.Context,
     trial: Start = "covboost-groupB",
-    k: Annotated[int, typer.Option(help="Ask for k arms, besides all; 0: only all.")] = 2,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            help="Ask for k arms, besides all; 0: only all. Default 2; with --margin-means all 0."
+        ),
+    ] = None,
     fold: Annotated[
-        float | None, typer.Option(help="Margin as a ratio of geometric means; default 1.5.")
+        float | None,
+        typer.Option(help="Margin as a ratio of geometric means; default 1.5. See --margin-means."),
     ] = None,
     eps1: Annotated[
         str | None,
@@ -48,6 +57,8 @@ def plan(
             metavar="X[,X...]", help="Margin in the endpoints' units (logs if log-normal)."
         ),
     ] = None,
+    margin_means: MarginMeans = "any",
+    limit: Limit = None,
     delta: Delta = 0.1,
     max_samples: Annotated[int, typer.Option(help="Participants a trial can have.")] = 3000,
     rate: conduct.Rate = None,
@@ -62,6 +73,7 @@ def plan(
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
+    assumed_sd: published.AssumedSd = None,
     shares: Annotated[
         str,
         typer.Option(
@@ -70,9 +82,13 @@ def plan(
         ),
     ] = "informed",
     variances: published.Variances = "partial",
+    tune: published.Tune = published.TUNE,
+    target_accept: published.TargetAccept = published.TARGET_ACCEPT,
+    cores: published.Cores = None,
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
     out: OutDir = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -86,28 +102,40 @@ def plan(
     """
     if fold is not None and eps1 is not None:
         raise ValueError("--fold and --eps1 both set the margin; give one of them.")
+    if k is None:
+        k = 0 if margin_means == "all" else 2
     if k < 0:
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
     check_choice(shares, ("informed", "uniform"), name="--shares", why="delta is shared out once.")
-    check_folder(out)
-    published.check_sampler(variances, seed)
+    if out is not None:
+        from paretoid.report.plan_files import NAMES
+
+        check_folder(out, NAMES, force=force, inputs=[trial])
+    published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
-        given = (arms, endpoints, minimize, scale, assumed_n)
-        if any(option is not None for option in given) or level != 0.95 or variances != "partial":
+        given = (arms, endpoints, minimize, scale, assumed_n, assumed_sd)
+        usual = (0.95, "partial", published.TUNE, published.TARGET_ACCEPT)
+        if any(option is not None for option in given) or (
+            (level, variances, tune, target_accept) != usual
+        ):
             raise ValueError(
                 f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
-                f"--assumed-n and --variances come too late: they belong to `paretoid fit`."
+                f"--assumed-n, --assumed-sd, --variances, --tune and --target-accept come too "
+                f"late: they belong to `paretoid fit`."
             )
         fitted, summary = _load(trial)
     else:
-        summary = published.read_trial(trial, arms, endpoints, minimize, scale, level, assumed_n)
+        summary = published.read_trial(
+            trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
+        )
     if fold is None and margin is None and "log-normal" in summary.scales:
         fold = 1.5
 
     import paretoid as pt
     from paretoid import estimation
+    from paretoid.cli import members
     from paretoid.cli.command_line import command_as_typed
     from paretoid.report import write_plan
     from paretoid.report.plan_text import as_dict, as_text
@@ -117,11 +145,13 @@ def plan(
     if k > size:
         raise ValueError(f"--k {k} is more than the {size} arms of {trial}; --k 0 asks for all.")
     slack = 0.0 if margin is None else margin
-    goals: list[pt.Goal] = [pt.ParetoSet(slack)]
+    within = members.limits(limit)
+    goals: list[pt.Goal] = [members.whole_set(margin_means, slack, k, limits=within)]
     if k:
-        goals.append(pt.AtMost(k, slack))
+        goals.append(pt.AtMost(k, slack, limits=within))
     for goal in goals:
         goal.check(size, len(summary.endpoints))
+        goal.bind(summary.endpoints, [1.0] * len(summary.endpoints))
     conducted = conduct.read(rate, delay, look, dropout, burn_in)
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
@@ -134,22 +164,35 @@ def plan(
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
-        fitted = estimation.fit(
-            summary, variances, seed=seed, progress=shown, accept_problems=accept_problems
-        )
+        fitted = published.sample(
+            summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
+            seed=seed, progress=shown, accept_problems=accept_problems,
+        )  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
         shares=shares, conduct=conducted, progress=shown,
     )  # fmt: skip
-    optimal = estimation.pareto_probability(fitted, slack, fold=fold)
+    optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
+    priors = published.sensitivity(
+        fitted, quiet, eps1=slack, fold=fold, margin_means=margin_means, planned=planned,
+        cores=cores,
+    )  # fmt: skip
     if out is not None:
-        written = write_plan(fitted, optimal, planned, out, command=command_as_typed(context))
+        written = write_plan(
+            fitted,
+            optimal,
+            planned,
+            out,
+            command=command_as_typed(context),
+            priors=priors,
+            force=force,
+        )
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:
-        say_json(as_dict(fitted, optimal, planned))
+        say_json(as_dict(fitted, optimal, planned, priors=priors))
     else:
-        say(as_text(fitted, optimal, planned, width()))
+        say(as_text(fitted, optimal, planned, width(), priors=priors))
 
 
 def _load(path: str) -> tuple[Any, TrialSummary]:

@@ -14,10 +14,13 @@ from paretoid.cli import conduct
 from paretoid.cli.informed import informed_radii
 from paretoid.cli.options import (
     Eps1,
+    Force,
     Instance,
     Json,
     Kind,
     Less,
+    Limit,
+    MarginMeans,
     OutFile,
     Quiet,
     Scale,
@@ -40,7 +43,11 @@ if TYPE_CHECKING:
 
 Goals = Annotated[
     list[str] | None,
-    typer.Option("--goal", metavar="GOAL", help="pareto-set (default), at-most:k=2, cover:eps2=1."),
+    typer.Option(
+        "--goal",
+        metavar="GOAL",
+        help="pareto-set (default), at-most:k=2, cover:eps2=1, practical-set:margin=1.",
+    ),
 ]
 Radii = Annotated[
     list[str] | None,
@@ -58,6 +65,8 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="X[,X...]", help="Also ask for a cover with this slack."),
     ] = None,
+    margin_means: MarginMeans = "any",
+    limit: Limit = None,
     radius: Radii = None,
     informed_by: Annotated[
         str | None,
@@ -72,12 +81,13 @@ def simulate(
         typer.Option(metavar="DELTA", help="Allowed probability of a wrong answer; default 0.1."),
     ] = None,
     rule: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="RULE",
-            help="ape, uniform-elimination, round-robin; for one objective lucb, lucbpp, ugapec.",
+            help="ape (default), uniform-elimination, round-robin; for one objective lucb, lucbpp, "
+            "ugapec; with --budget ege (default), ege:scheme=SH.",
         ),
-    ] = "ape",
+    ] = None,
     replications: Annotated[
         int, typer.Option("--replications", "-n", metavar="N", help="How many runs.")
     ] = 100,
@@ -87,6 +97,10 @@ def simulate(
     look: conduct.Look = None,
     dropout: conduct.Dropout = None,
     burn_in: conduct.BurnIn = 0,
+    budget: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Answer after N samples, whatever is known by then."),
+    ] = None,
     store: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep finished runs here; the same command goes on."),
@@ -100,27 +114,49 @@ def simulate(
     minimize: Less = None,
     seed: Seed = 1,
     out: OutFile = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Simulate adaptive experiments: arms returned, samples needed.
 
     --goal, --k, --eps2, --radius and --delta may be given several times; all are compared. With
-    --store a campaign can be interrupted and go on, also with more --replications.
+    --store a campaign can be interrupted and go on, also with more --replications. --budget asks
+    what N samples are good for, without a delta: EGE by default, or any rule with its best guess.
 
     Example: paretoid simulate covboost --k 2 --radius mixture --radius unknown-scale
     """
     import paretoid as pt
     from paretoid.cli import members
+    from paretoid.cli.budget import describe as describe_budget
+    from paretoid.cli.budget import shown as shown_budget
 
-    check_file(out, (".nc", ".csv", ".json"))
+    suffixes = (".nc", ".csv", ".json") if budget is None else (".json",)
+    check_file(out, suffixes, force=force, inputs=[instance])
     bandit = members.instance(instance, kind, scale, minimize)
-    goals = members.goals(goal, k, eps1, eps2)
+    goals = members.goals(goal, k, eps1, eps2, margin_means, limit)
     radii = [members.radius(name) for name in radius or []] or None
+    if budget is not None:
+        _refuse_beside_budget(
+            {
+                "--max-samples": max_samples, "--store": store, "--threads": threads,
+                "--scheduler": scheduler, "--informed-by": informed_by,
+                "--radius twice": (radius or [])[1:], "--delta twice": (delta or [])[1:],
+            }
+        )  # fmt: skip
+        data = describe_budget(
+            bandit, goals, members.rule(rule or "ege", budget), radii[0] if radii else None,
+            (delta or [0.1])[0], budget, replications, seed,
+        )  # fmt: skip
+        if out is not None:
+            write(out, data=data, rows=lambda: ([], []), force=force)  # .json alone is let through
+            note(f"wrote {out}", quiet)
+        say_json(data) if json else say(shown_budget(data))
+        return
     if informed_by is not None:
         radii = informed_radii(informed_by, bandit, goals, radii, delta or [0.1], seed, max_samples)
     campaign = pt.Campaign(
-        bandit, goals, rule=members.rule(rule), radii=radii, deltas=delta or [0.1],
+        bandit, goals, rule=members.rule(rule or "ape"), radii=radii, deltas=delta or [0.1],
         replications=replications, seed=seed, max_samples=max_samples,
         conduct=conduct.read(rate, delay, look, dropout, burn_in),
     )  # fmt: skip
@@ -133,12 +169,22 @@ def simulate(
         raise ValueError(str(error)) from error
     data = describe(runs)
     if out is not None:
-        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs)
+        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs, force=force)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)
     else:
         say(_text(data))
+
+
+def _refuse_beside_budget(given: dict[str, Any]) -> None:
+    """--budget is one comparison of short runs: what is for long ones is refused beside it."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(
+                f"{name} does not go with --budget, which makes short runs and keeps none. Leave "
+                f"one of them out."
+            )
 
 
 @contextmanager

@@ -6,13 +6,19 @@ Every command prints the head hash last; keep one elsewhere for `verify --head`.
 from __future__ import annotations
 
 import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from paretoid.cli.options import names_and_files
-from paretoid.cli.terminal import note, say, say_json, width
+from paretoid.cli.terminal import Interrupted, NotShown, check_stdout, note, say, say_json, width
+from paretoid.text import as_json as as_text
+from paretoid.text import visible
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,6 +37,9 @@ LedgerFile = Annotated[
 ]
 Author = Annotated[str | None, typer.Option(help="Who does this; by default the user.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and ask nothing.")]
+Group = Annotated[
+    bool, typer.Option("--group", help="The group may write it too: mode 0660, not 0600.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Outcomes = Annotated[
     list[str] | None,
@@ -48,6 +57,7 @@ def new(
     blind: Annotated[
         Path | None, typer.Option(help="Mask the arms; write the key to this new file.")
     ] = None,
+    group: Group = False,
     author: Author = None,
     json: Json = False,
 ) -> None:
@@ -78,19 +88,19 @@ def new(
         checked = Design.from_dict(masked)
         key.save(blind)  # first: a masked trial without its key would be lost
     try:
-        created = Explorer.from_design(checked, ledger, author=author)
+        created = Explorer.from_design(checked, ledger, author=author, group=group)
     except BaseException:
         if blind is not None:  # the key of a trial that never was
             blind.unlink(missing_ok=True)
         raise
-    with created as explorer:
+    with created as explorer, _recorded(f"the trial is created in {ledger}") as show:
         result = {"design": checked.to_dict(), "head": explorer.head}
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
         lines.append(f"{checked.rule}; {checked.radius}: {checked.radius.guarantee}")
         if blind is not None:
             lines.append(f"arms are masked; the key is in {blind}")
-        _show(result, lines, json)
+        show(result, lines, json)
 
 
 @app.command("next")
@@ -101,29 +111,69 @@ def next_(
     arm: Annotated[str | None, typer.Option(help="... with this arm ...")] = None,
     reason: Annotated[str | None, typer.Option(help="... for this reason.")] = None,
     author: Author = None,
+    request: Annotated[
+        str | None,
+        typer.Option(help="A word for this call; repeated with it, nobody is placed twice."),
+    ] = None,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Place the next subjects, or override a placement by hand.
 
-    Example: paretoid trial next trial.db -n 5
+    Examples: paretoid trial next trial.db -n 5
+              paretoid trial next trial.db --request "visit 17"
     """
     from paretoid.explorer import Explorer
 
+    check_stdout()
     with Explorer.open(ledger, author=author) as explorer:
         if instead_of is None:
             if arm is not None or reason is not None:
                 raise ValueError("--arm and --reason override a placement; say --instead-of ID.")
-            made = explorer.ask(n)
+            made = explorer.ask(n, request=request)
         else:
-            if arm is None or reason is None or n != 1:
-                raise ValueError("--instead-of ID needs --arm and --reason, and no -n.")
+            if arm is None or reason is None or n != 1 or request is not None:
+                raise ValueError(
+                    "--instead-of ID needs --arm and --reason, and neither -n nor --request."
+                )
             _confirm(
                 f"Override allocation {instead_of} with {arm}? It stays in the log.", yes, json
             )
             made = [explorer.override(instead_of, arm, reason=reason)]
-        result = {"allocations": [{"id": a.id, "arm": a.arm} for a in made], "head": explorer.head}
-        _show(result, [f"{a.id}\t{a.arm}" for a in made], json)
+        placed = [{"id": a.id, "arm": a.arm} for a in made]
+        lines = [f"{a.id}\t{visible(a.arm)}" for a in made]
+        some = ", ".join(f"{a.id} ({visible(a.arm)})" for a in made[:20])
+        some += ", ..." * (len(made) > 20)
+        with _recorded(
+            f"allocations are made: {some}; take back those that nobody received with `paretoid "
+            f"trial withdraw`, or repeat a command that had --request"
+        ) as show:
+            show({"allocations": placed, "head": explorer.head}, lines, json)
+
+
+@app.command()
+def withdraw(
+    ledger: LedgerFile,
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="The allocations' ids.")],
+    reason: Annotated[str, typer.Option(help="Why; it goes into the log.")] = "",
+    author: Author = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Take back allocations that nobody received, so that later outcomes do not wait for them.
+
+    Example: paretoid trial withdraw trial.db 17 18 --reason "never printed"
+    """
+    from paretoid.explorer import Explorer
+
+    with Explorer.open(ledger, author=author) as explorer:
+        if not reason.strip():
+            raise ValueError("a withdrawal needs --reason: it goes into the log.")
+        shown = ", ".join(ids)
+        _confirm(f"Withdraw {shown}? It cannot be undone, and stays in the log.", yes, json)
+        explorer.withdraw(*ids, reason=reason)
+        with _recorded(f"{shown} withdrawn") as show:
+            show({"withdrawn": ids, "head": explorer.head}, [f"withdrawn {shown}"], json)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # outcomes may be negative
@@ -169,9 +219,13 @@ def record(
             else:
                 explorer.tell(unplanned, told, id=id, unplanned=True)
             count = 1
-        given = {g: a for g, a in explorer.answers.items() if a is not None and before[g] is None}
-        lines = [f"recorded {count}"] + [f"{g}: {', '.join(a)}" for g, a in given.items()]
-        _show({"recorded": count, "answered": given, "head": explorer.head}, lines, json)
+        with _recorded(f"recorded {count}") as show:
+            answers = explorer.answers
+            given = {g: a for g, a in answers.items() if a is not None and before[g] is None}
+            lines = [f"recorded {count}"] + [
+                f"{g}: {', '.join(map(visible, a))}" for g, a in given.items()
+            ]
+            show({"recorded": count, "answered": given, "head": explorer.head}, lines, json)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -197,7 +251,8 @@ def correct(
             raise ValueError("a correction needs --reason: it goes into the log.")
         _confirm(f"Correct {id} to {' '.join(outcome)}? Both stay in the log.", yes, json)
         explorer.correct(id, _as_told(outcome), reason=reason)
-        _show({"corrected": id, "head": explorer.head}, [f"corrected {id}"], json)
+        with _recorded(f"corrected {id}") as show:
+            show({"corrected": id, "head": explorer.head}, [f"corrected {id}"], json)
 
 
 @app.command()
@@ -226,13 +281,13 @@ def verify(
     Example: paretoid trial verify trial.db --head HASH
     """
     from paretoid.explorer import Explorer, LedgerError
-    from paretoid.explorer.events import check_head
-    from paretoid.explorer.ledger import Ledger
+    from paretoid.explorer.events import as_head
 
-    check_head(head)
-    Ledger(ledger).close()  # what is no ledger at all is refused as bad input
+    head = as_head(head)
+    _refuse_other_files(ledger)
     try:
-        with Explorer.open(ledger) as explorer:
+        with Explorer.open(ledger) as explorer, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             last = explorer.verify(head)
             events = sum(1 for _ in explorer.rows())
     except LedgerError as problem:
@@ -241,10 +296,80 @@ def verify(
         else:
             note(str(problem))
         raise typer.Exit(1) from None
+    notes = [str(warning.message) for warning in caught]
     lines = [f"{events} events, all sound"]
     if head is None:
         lines.append("a cut tail or a rewritten log shows only against a hash kept elsewhere")
-    _show({"events": events, "sound": True, "head": last}, lines, json)
+    lines += [f"note: {words}" for words in notes]
+    _show({"events": events, "sound": True, "notes": notes, "head": last}, lines, json)
+
+
+@app.command()
+def backup(
+    ledger: LedgerFile,
+    copy: Annotated[Path, typer.Argument(help="A new file.")],
+    json: Json = False,
+) -> None:
+    """Copy a ledger, whole and verified, while the trial goes on. Do not use cp.
+
+    A ledger that is open is several files (TRIAL.DB-wal has what was recorded last), and cp of one
+    of them is no copy. Exit code 1: the copy was not sound and was not kept.
+
+    Example: paretoid trial backup trial.db monday.db
+    """
+    _copied(ledger, copy, "backup", json)
+
+
+@app.command()
+def restore(
+    copy: Annotated[Path, typer.Argument(help="What `trial backup` wrote.")],
+    ledger: Annotated[Path, typer.Argument(metavar="TRIAL.DB", help="A new file.")],
+    head: Annotated[str | None, typer.Option(help="A head hash kept elsewhere.")] = None,
+    group: Group = False,
+    json: Json = False,
+) -> None:
+    """Make a ledger of a backup, verified; an existing file is never overwritten.
+
+    What was recorded after the backup is not in it. Exit code 1: it was not sound; nothing is made.
+
+    Example: paretoid trial restore monday.db trial.db --head HASH
+    """
+    _copied(copy, ledger, "ledger", json, head=head, group=group)
+
+
+def _refuse_other_files(path: Path) -> None:
+    """What is no ledger at all, or of a newer paretoid, is bad input; a damaged one is not."""
+    from paretoid.explorer import LedgerError
+    from paretoid.explorer.ledger import APPLICATION, Ledger, NewerFormatError
+    from paretoid.explorer.place import begins_as_ledger
+
+    try:
+        Ledger(path).close()
+    except NewerFormatError:
+        raise
+    except LedgerError:
+        if not path.is_file() or not begins_as_ledger(path, APPLICATION):
+            raise
+
+
+def _copied(
+    source: Path, target: Path, what: str, json: bool, *, head: str | None = None,
+    group: bool = False,
+) -> None:  # fmt: skip
+    from paretoid.explorer import LedgerError
+    from paretoid.explorer.backup import copy_ledger
+
+    _refuse_other_files(source)
+    if target.exists():
+        raise ValueError(f"{target} exists already, and a ledger is never overwritten.")
+    try:
+        events, last = copy_ledger(source, target, head=head, group=group)
+    except LedgerError as problem:
+        note(f"no {what} was made. {problem}")
+        raise typer.Exit(1) from None
+    with _recorded(f"{target} is written and verified") as show:
+        result = {"file": str(target), "events": events, "head": last}
+        show(result, [f"{events} events in {target}, all sound"], json)
 
 
 @app.command()
@@ -263,8 +388,9 @@ def export(
 
     with Explorer.open(ledger) as explorer:
         rows = write(explorer, file, events=events)
-        result = {"file": str(file), "rows": rows, "head": explorer.head}
-        _show(result, [f"{rows} rows in {file}"], json)
+        with _recorded(f"{rows} rows written to {file}") as show:
+            result = {"file": str(file), "rows": rows, "head": explorer.head}
+            show(result, [f"{rows} rows in {file}"], json)
 
 
 def _as_told(words: list[str]) -> Any:
@@ -295,12 +421,25 @@ def _confirm(question: str, yes: bool, json: bool) -> None:
         raise typer.Abort
 
 
-def _show(result: dict[str, Any], lines: list[str], as_json: bool) -> None:
+@contextmanager
+def _recorded(what: str) -> Iterator[Callable[[dict[str, Any], list[str], bool], None]]:
+    """What shows the result of something done: failing to show it is not failing to do it."""
+    say_so = f"{what}. That is done and must not be repeated"
+    try:
+        yield partial(_show, vital=True)
+    except KeyboardInterrupt:
+        raise Interrupted(f"{say_so}.") from None
+    except Exception as error:
+        raise NotShown(f"{say_so}; only showing it failed: {error}") from error
+
+
+def _show(result: dict[str, Any], lines: list[str], as_json: bool, *, vital: bool = False) -> None:
     if as_json:
-        say_json(result)
+        words = as_text(result)
     else:
         text = "\n".join(lines).split("\n")
-        say("\n".join([*map(_folded, text), f"head {result['head']}"]))
+        words = "\n".join([*map(_folded, text), f"head {result['head']}"])
+    say(words, vital=vital)
 
 
 def _folded(line: str) -> str:

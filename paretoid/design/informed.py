@@ -14,7 +14,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
-from paretoid.goals.listed import as_goals
+from paretoid.parts import as_goals
 from paretoid.theory.characteristic_time import characteristic_time
 from paretoid.theory.checks import FloatArray, as_epsilon, check_count, check_delta
 from paretoid.theory.radii import Mixture, MixtureRadius, UnknownScale

@@ -60,7 +60,9 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     >>> [runs_compiled(bandit, [goal], pt.APE(), pt.Mixture()) for goal in (pt.ParetoSet(), Mine())]
     [True, False]
     """
-    known = type(rule) in _LOOPS and all(type(goal) in _GOALS for goal in goals)
+    known = type(rule) in _LOOPS and all(
+        type(goal) in _GOALS and goal.limits is None for goal in goals
+    )
     return known and bandit.compiled_law is not None
 
 

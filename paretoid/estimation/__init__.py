@@ -8,7 +8,7 @@
 from paretoid.estimation.compat import load_fit, save_fit
 from paretoid.estimation.datasets import TRIALS, load_trial
 from paretoid.estimation.informed import informed
-from paretoid.estimation.model import FitError, build_model, fit, posterior_check, prior_check
+from paretoid.estimation.model import build_model
 from paretoid.estimation.planning import (
     fold_margin,
     pareto_probability,
@@ -16,10 +16,14 @@ from paretoid.estimation.planning import (
     plug_in_bandit,
     posterior_bandits,
 )
+from paretoid.estimation.predictive import posterior_check, prior_check
+from paretoid.estimation.prior_sensitivity import sensitivity, under_priors
+from paretoid.estimation.sampling import FitError, attempts, fit
 from paretoid.estimation.summary import TrialSummary
 
 __all__ = [
-    "TRIALS", "FitError", "TrialSummary", "build_model", "fit", "fold_margin", "informed",
-    "load_fit", "load_trial", "pareto_probability", "plan", "plug_in_bandit", "posterior_bandits",
-    "posterior_check", "prior_check", "save_fit",
+    "TRIALS", "FitError", "TrialSummary", "attempts", "build_model", "fit", "fold_margin",
+    "informed", "load_fit", "load_trial", "pareto_probability", "plan", "plug_in_bandit",
+    "posterior_bandits", "posterior_check", "prior_check", "save_fit", "sensitivity",
+    "under_priors",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import warnings
 from collections.abc import Iterator
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from paretoid.theory.checks import FloatArray
+from paretoid.writing import new_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -75,8 +79,34 @@ def annotate(fit: Any, attributes: dict[str, Any]) -> None:
     fit["posterior"].attrs.update(attributes)
 
 
-def save_fit(fit: Any, path: str | Path) -> None:
-    """Write a fit as netCDF.
+def add_groups(fit: Any, **groups: xr.Dataset) -> None:
+    """Add groups to a fit, in place of those of the same name."""
+    if hasattr(fit, "add_groups"):  # InferenceData
+        for name in groups:
+            if name in fit:
+                del fit[name]
+        with quiet():
+            fit.add_groups(groups)
+        return
+    import xarray as xr
+
+    for name, data in groups.items():
+        fit[name] = xr.DataTree(data)
+
+
+def thin(fit: Any, every: int) -> None:
+    """Keep every so-many-th draw; one that stands for a divergent transition counts as one."""
+    posterior, stats = group(fit, "posterior"), group(fit, "sample_stats")
+    kept = {"draw": slice(every - 1, None, every)}
+    diverging = stats["diverging"].coarsen(draw=every).max().values
+    stats = stats.isel(kept).assign(diverging=(("chain", "draw"), diverging))
+    numbers = {"draw": range(diverging.shape[1])}
+    thinned = {"posterior": posterior.isel(kept), "sample_stats": stats}
+    add_groups(fit, **{name: data.assign_coords(numbers) for name, data in thinned.items()})
+
+
+def save_fit(fit: Any, path: str | Path, *, force: bool = False) -> None:
+    """Write a fit as netCDF; a file of that name is replaced only by `force`.
 
     >>> import tempfile
     >>> from paretoid.estimation import fit, load_trial
@@ -88,8 +118,8 @@ def save_fit(fit: Any, path: str | Path) -> None:
     ['fit.nc']
     """
     group(fit, "posterior")
-    with quiet():
-        fit.to_netcdf(str(path), engine="h5netcdf")
+    with quiet(), new_file(path, force=force) as draft:
+        fit.to_netcdf(str(draft), engine="h5netcdf")
 
 
 def load_fit(path: str | Path) -> Any:
@@ -111,8 +141,9 @@ def load_fit(path: str | Path) -> Any:
         arviz = import_arviz()
         try:
             fit = arviz.from_netcdf(str(path), engine="h5netcdf")
-        except OSError as error:
-            raise ValueError(f"{path} is no netCDF file: {error}") from None
+        except Exception as error:  # of a damaged file HDF5, xarray and ArviZ raise many kinds
+            why = str(error) or type(error).__name__
+            raise ValueError(f"{path} is no netCDF file, or damaged: {why}. Fit again.") from None
     if "paretoid_trial" not in group(fit, "posterior").attrs:
         raise ValueError(f"{path} holds no fit of a trial summary; {_WRITER} writes one.")
     return fit
@@ -124,3 +155,16 @@ def convergence(posterior: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
     # A constant, such as an assumed sigma, has no r_hat: 0/0.
     with quiet(), np.errstate(invalid="ignore", divide="ignore"):
         return arviz.rhat(posterior), arviz.ess(posterior)
+
+
+def pareto_smoothed(log_weights: FloatArray) -> tuple[FloatArray, float]:
+    """(normalised weights, k-hat) of Pareto-smoothed importance sampling, by ArviZ."""
+    arviz = import_arviz()
+    with quiet():
+        if hasattr(arviz, "psislw"):
+            smoothed, k = arviz.psislw(log_weights)
+        else:
+            stats = importlib.import_module("arviz_stats.base").array_stats
+            smoothed, k = stats.psislw(log_weights)
+    weights = np.exp(smoothed - np.max(smoothed))
+    return weights / weights.sum(), float(k)

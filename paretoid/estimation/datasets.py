@@ -60,7 +60,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
             },
             assumed_n=assumed_n,
         )
-        return replace(trial, citation=_COMCOV2, provenance=_FACTS)
+        return replace(trial, readings=(), citation=_COMCOV2, provenance=_FACTS)
     means = read_bundled("covboost_day28.csv")
     if name == "covboost":
         trial = summary_of(
@@ -71,7 +71,7 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
             assumed_variance={"T cell": T_CELL_VARIANCE},
         )
         derived = " Rows marked derived: log means in public code of the authors of [kone2023]."
-        return replace(trial, citation=_COVBOOST, provenance=_FACTS + derived)
+        return replace(trial, readings=(), citation=_COVBOOST, provenance=_FACTS + derived)
     delta = read_bundled("covboost_groupB_delta_day28.csv")
     trial = summary_of(
         [means, delta],
@@ -81,4 +81,4 @@ def load_trial(name: str, *, assumed_n: int | None = None) -> TrialSummary:
         keep=[f"{p} + {b}" for p in ("ChAd/ChAd", "BNT/BNT")
               for b in ("BNT", "VLA", "VLA half", "Ad26")],
     )  # fmt: skip
-    return replace(trial, citation=_COVBOOST, provenance=_FACTS)
+    return replace(trial, readings=(), citation=_COVBOOST, provenance=_FACTS)

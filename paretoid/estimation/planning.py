@@ -18,10 +18,12 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.conducting import conducted
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
+from paretoid.goals.base import with_union
 from paretoid.intervals import quantile
 from paretoid.runs.setting import as_conduct
 from paretoid.summaries import summary_of
+from paretoid.text import MARGINS
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
@@ -29,7 +31,10 @@ from paretoid.theory.checks import (
     check_choice,
     check_count,
     check_delta,
+    is_number,
+    shown,
 )
+from paretoid.theory.practical import practical_set
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
 
 if TYPE_CHECKING:
@@ -130,20 +135,34 @@ def bandit_of_trial(
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)
 
 
+def tell_scales(
+    bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
+) -> list[Bandit]:
+    """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
+    needs = isinstance(radius, Radius) and radius.needs_scale  # simulate refuses what is none
+    if not needs or bandits[0].model != "gaussian":
+        return list(bandits)
+    trial = trial_of(fit)
+    stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
+    return [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+
+
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
 
-    Takes a trial summary or a fit. 1.5 is the vaccine field's usual non-inferiority margin.
+    Takes a trial summary or a fit. What a margin means is the goal's to say: that of `ParetoSet`
+    lets an arm in that is close in one endpoint, which no non-inferiority trial would do; that of
+    `PracticalSet` does not.
 
     >>> from paretoid.estimation import load_trial
     >>> [round(eps, 3) for eps in fold_margin(load_trial("comcov2"), 1.5)]
     [0.405, 0.405, 0.405]
     """
     trial = trial if isinstance(trial, TrialSummary) else trial_of(trial)
-    if not isinstance(fold, (int, float)) or not 1 < fold < math.inf:
+    if not is_number(fold) or not fold > 1:
         raise ValueError(
-            f"fold={fold!r} must be a ratio above 1: responses closer than that count as equal. "
-            f"Non-inferiority trials use 1.5; for no margin leave it out."
+            f"fold={shown(fold)} must be a ratio above 1: responses closer than that count as "
+            f"equal. For no margin leave it out."
         )
     if "log-normal" not in trial.scales:
         raise ValueError(
@@ -153,8 +172,13 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     return tuple(math.log(fold) if s == "log-normal" else 0.0 for s in trial.scales)
 
 
-def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) -> xr.Dataset:
+def pareto_probability(
+    fit: Any, eps1: Any = 0.0, *, fold: float | None = None, margin_means: str = "any"
+) -> xr.Dataset:
     """P(arm in S*) and P(arm in S*_eps1) per arm, with Monte Carlo standard errors.
+
+    `margin_means="all"`: in place of S*_eps1 the arms that are not practically dominated, with
+    eps1 for their margin (`theory.practical_set`).
 
     The error comes from the means of twenty batches per chain, which sees autocorrelation, and
     is never below that of independent draws with one success and one failure added: a share of
@@ -171,6 +195,7 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     """
     import xarray as xr
 
+    check_choice(margin_means, tuple(MARGINS), name="margin_means", why="see PracticalSet.")
     trial = trial_of(fit)
     if fold is not None:
         if np.any(np.asarray(eps1) != 0):
@@ -183,12 +208,19 @@ def pareto_probability(fit: Any, eps1: Any = 0.0, *, fold: float | None = None) 
     shares: dict[str, Any] = {}
     for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
         inside = _in_pareto_set(means * sign, slack)
+        if name == "near_optimal" and margin_means == "all":
+            inside = np.array([practical_set(draw, slack) for draw in means * sign])
         shares[name] = ("arm", inside.mean(axis=0))
         shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
     return xr.Dataset(
         shares,
         coords={"arm": list(trial.arms)},
-        attrs={"eps1": epsilon, "draws": len(means), "assumptions": " ".join(trial.assumptions)},
+        attrs={
+            "eps1": epsilon,
+            "margin_means": margin_means,
+            "draws": len(means),
+            "assumptions": " ".join(trial.assumptions),
+        },
     )
 
 
@@ -258,9 +290,10 @@ def plan(
     stopped, correct, answer, pulls, settled, sharp_bound, theorem_1. Summaries: assurance (with
     _error), samples_needed (inf: not within max_samples), censored, error_rate with its 95%
     interval (wrong answers among all draws), allocation, returned. Of the plug-in instance:
-    plug_in_*, characteristic_time, characteristic_weights, lower_bound: exact problem, Gaussian
-    outcomes, no margin. Attributes say in words what the guarantee and the bounds rest on, which
-    assumptions were made and which arms tie.
+    plug_in_*, characteristic_time, characteristic_weights, lower_bound: exact problem, no margin,
+    by the divergence of its outcomes, Gaussian or 0/1; NaN where their law is not known.
+    Attributes say in words what the guarantee and the bounds rest on, which assumptions were made
+    and which arms tie.
 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -300,11 +333,13 @@ def plan(
     uniform, bound_by = None, radius
     if radius is None:
         pilot = pt.simulate(
-            plug_in, goal_list, radius=_default_radius(plug_in, delta, expected),
+            plug_in, goal_list, radius=_default_radius(plug_in, goal_list, delta, expected),
             replications=_PILOT, **common,
         )  # fmt: skip
         expected = float(pilot.stopping_time.median("replication").max()) / K
-        radius = bound_by = _default_radius(plug_in, delta, expected)
+        radius = bound_by = _default_radius(plug_in, goal_list, delta, expected)
+        if any(goal.union == "pairs" for goal in goal_list):
+            shares = "uniform"  # shares belong to claims
         if shares == "informed":
             uniform = pt.simulate(
                 bandits, goal_list, radius=radius, replications=1, conduct=conduct, **common
@@ -313,11 +348,7 @@ def plan(
                 bandits, goal_list, delta, mix, radius, max_samples=max_samples,
                 seed=_another_seed(seed), executor=executor,
             )  # fmt: skip
-    if isinstance(radius, Radius) and radius.needs_scale and plug_in.model == "gaussian":
-        _, scales = posterior_draws(fit)
-        stated = np.quantile(scales, scale_quantile, axis=0)
-        bandits = [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
-        plug_in = bandit_of_trial(trial, plug_in.means, plug_in.noise, stated)  # type: ignore[attr-defined]
+    plug_in, *bandits = tell_scales([plug_in, *bandits], fit, radius, scale_quantile)
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, conduct=conduct,
         **common,
@@ -363,23 +394,29 @@ def plan(
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
-        table = [[float(limits[name]) for limits in row] for row in bounds]
+        table = [[float(limits.get(name, math.nan)) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
-    T = Problem.of(plug_in).time
-    result["characteristic_time"] = T.time
-    result["characteristic_weights"] = ("arm", T.weights)
-    result["lower_bound"] = T.samples(delta)
+    at_fit = Problem.of(plug_in)
+    T = at_fit.time if at_fit.outcomes else None
+    result["characteristic_time"] = T.time if T else np.nan
+    result["characteristic_weights"] = ("arm", T.weights if T else np.full(K, np.nan))
+    result["lower_bound"] = T.samples(delta) if T else np.nan
     result["smallest_margin"] = ("draw", [_nearest(b)[0] for b in bandits])
     result.attrs = {
         **runs.attrs,
         **({"expected_samples_per_arm": expected} if tuned else {}),
         "shares": shares if tuned else "as given",
         "mix": mix if uniform is not None else 1.0,
-        "guarantee_in_words": _in_words(radius, plug_in, scale_quantile, delta),
+        "guarantee_in_words": _in_words(
+            radius, plug_in, scale_quantile, delta, runs.attrs["guarantee"]
+        ),
         "shares_in_words": _shares_in_words(len(goal_list), mix) if uniform is not None else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
-        "average on the plug-in instance, taken as Gaussian; a margin or k needs fewer",
+        f"average on the plug-in instance with {at_fit.outcomes.capitalize()} outcomes, "
+        "independent between endpoints; a margin or k needs fewer"
+        if T
+        else "",
         "near_ties": _ties(bandits, stopped, goal_list, max_samples),
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,
@@ -410,11 +447,22 @@ def with_margin(goals: Any, trial: TrialSummary | Any, fold: float | None) -> li
             raise ValueError(
                 f"{goal} states its own margin, and fold={fold} would set another. Give one."
             )
-    both = {"eps1": margin, "eps2": margin}
-    return [
-        replace(goal, **(both if isinstance(goal, Cover) else {"eps1": margin}))
-        for goal in goal_list
-    ]
+
+    def given(goal: Goal) -> dict[str, Any]:
+        if isinstance(goal, PracticalSet):
+            return {"margin": margin, "slack": None}  # half of it, as by default
+        return {"eps1": margin, **({"eps2": margin} if isinstance(goal, Cover) else {})}
+
+    return [replace(goal, **given(goal)) for goal in goal_list]
+
+
+def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
+    """The goals, with their margins, and the radius of a plan."""
+    from paretoid import registry
+
+    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
+    goals = with_margin(asked, trial, planned.attrs["fold"] or None)
+    return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
@@ -430,9 +478,10 @@ def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
     return np.unique(sizes)
 
 
-def _default_radius(bandit: Bandit, delta: float, expected: float) -> Radius:
+def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expected: float) -> Radius:
     rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
-    return UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    radius = UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
+    return with_union(radius, goals)
 
 
 def _another_seed(seed: int) -> int:
@@ -461,9 +510,11 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
     )
 
 
-def _in_words(radius: Radius, bandit: Bandit, scale_quantile: float, delta: float) -> str:
-    if radius.guarantee != "proved":
-        return f"{radius} is heuristic: nothing bounds the probability of a wrong answer."
+def _in_words(
+    radius: Radius, bandit: Bandit, scale_quantile: float, delta: float, guarantee: str
+) -> str:
+    if guarantee != "proved":
+        return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
     if not radius.needs_scale:
         return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."

@@ -13,9 +13,17 @@ from typing import Any
 import numpy as np
 
 from paretoid.intervals import t_quantile
-from paretoid.tables import CsvTable, is_missing, read_table, refuse
+from paretoid.layouts import FAILED, NUMBERS, as_long
+from paretoid.tables import CsvTable, is_missing, read_journal_table, refuse
 from paretoid.text import meant, plain
-from paretoid.theory.checks import BoolArray, FloatArray, check_choice, check_count
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    check_choice,
+    check_count,
+    check_name,
+    check_positive,
+)
 
 SCALES = ("log-normal", "normal", "binary")
 
@@ -25,8 +33,6 @@ _ARM_COLUMNS = (("arm",), ("prime", "booster", "dose"))
 #: an interval is called lopsided when its sides differ by more than this, rounding apart. Tuned:
 #: an arithmetic mean +- 10% taken for log-normal has sides that differ by 10%.
 _LOPSIDED = 0.1
-
-_NUMBERS = ("n", "geometric_mean", "mean", "sd", "se", "ci_lower", "ci_upper", "events")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,7 @@ class TrialSummary:
     minimize    endpoints where less is better
     assumed_n   stands in where n was not reported; None: nothing is assumed
     assumed_variance   per endpoint, working scale, where no interval was reported
+    readings    how cells were read that hold more than a plain number, and what was not read
 
     >>> from paretoid.estimation import load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -81,8 +88,14 @@ class TrialSummary:
     assumed_n: int | None = None
     assumed_variance: Mapping[str, float] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()
     citation: str = ""
     provenance: str = ""
+
+    def __post_init__(self) -> None:
+        for what, names in (("arm", self.arms), ("endpoint", self.endpoints)):
+            for name in names:
+                check_name(name, what=what)
 
     @classmethod
     def read_csv(
@@ -97,7 +110,11 @@ class TrialSummary:
         assumed_n: int | None = None,
         assumed_variance: Mapping[str, float] | None = None,
     ) -> TrialSummary:
-        """Read a long table, one row per arm and endpoint.
+        """Read a table of published summaries, a CSV file or (extra `excel`) an Excel sheet.
+
+        The table has one row per arm and endpoint; or a row per arm and a column per endpoint; or
+        a row per endpoint and a column per arm. In the latter two a heading says what the numbers
+        are, as in "IgG, GMT (95% CI)", "pain, mean (SD)" or "cured, n/N"; see `paretoid.layouts`.
 
         arms        columns that name an arm, joined; default `arm`, or prime, booster, dose. A
                     dose "full" and an empty cell or "n/a" leave no trace in the name.
@@ -110,8 +127,9 @@ class TrialSummary:
         assumed_n   for cells without n; it is shown with every result.
 
         Columns: endpoint, n, and geometric_mean with ci_lower, ci_upper; or mean with sd, se or
-        ci_lower, ci_upper; or events. Optional: unit, scale, source. All problems are reported
-        at once, with the row numbers that a spreadsheet shows.
+        ci_lower, ci_upper; or events. Two may share a column that says so, such as "mean ± SD",
+        "95% CI" or "n (%)"; `readings` tells how such cells were read. Optional: unit, scale,
+        source. All problems are reported at once, with the row numbers that a spreadsheet shows.
 
         >>> import tempfile
         >>> lines = ["arm,endpoint,n,mean,sd", "A,pain,40,3.0,1.5", "B,pain,40,2.0,1.5"]
@@ -122,7 +140,7 @@ class TrialSummary:
         >>> trial.arms, trial.scales, trial.mean.ravel()
         (('A', 'B'), ('normal',), array([3., 2.]))
         """
-        table = read_table(path)
+        table = read_journal_table(path)
         return summary_of([table], str(path), arms=arms, endpoints=endpoints, scale=scale,
                           level=level, minimize=minimize, assumed_n=assumed_n,
                           assumed_variance=assumed_variance)  # fmt: skip
@@ -149,9 +167,10 @@ class TrialSummary:
                 f"source reports none."
             )
         for endpoint, variance in self.assumed_variance.items():
+            silent = not self.known_spread[:, self.endpoints.index(endpoint)].any()
+            why = "the source reports no interval" if silent else "not taken from the source"
             said.append(
-                f"The variance of {endpoint} is assumed to be {variance:.8g} in every arm: the "
-                f"source reports no interval."
+                f"The variance of {endpoint} is assumed to be {variance:.8g} in every arm: {why}."
             )
         return tuple(said)
 
@@ -194,12 +213,20 @@ class TrialSummary:
     @classmethod
     def from_json(cls, text: str) -> TrialSummary:
         """The inverse of `to_json`."""
-        values = json.loads(text)
-        for name in ("mean", "sd", "n", "reported", "lower", "upper"):
-            values[name] = np.array(values[name], dtype=np.float64)
-        for name in ("arms", "endpoints", "units", "scales", "minimize", "sources"):
-            values[name] = tuple(values[name])
-        return cls(**values)
+        try:
+            values = json.loads(text)
+            for name in ("mean", "sd", "n", "reported", "lower", "upper"):
+                values[name] = np.array(values[name], dtype=np.float64)
+            for name in ("arms", "endpoints", "units", "scales", "minimize", "sources", "readings"):
+                values[name] = tuple(values.get(name, ()))  # older files have no readings
+            trial = cls(**values)
+            shape = (len(trial.arms), len(trial.endpoints))
+            if not all(getattr(trial, name).shape == shape for name in ("mean", "sd", "n")):
+                raise ValueError(f"its tables are not those of {shape[0]} arms")
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            why = str(error) or type(error).__name__
+            raise ValueError(f"the trial in this fit is damaged ({why}). Fit it again.") from error
+        return trial
 
     def __repr__(self) -> str:
         return f"TrialSummary({len(self.arms)} arms x {len(self.endpoints)} endpoints)"
@@ -239,11 +266,18 @@ def summary_of(
         check_choice(scale, SCALES, name="scale", why="it is how the outcomes are distributed.")
     if assumed_n is not None:
         _check_assumed_n(assumed_n)
-    columns = _arm_columns(tables, arms, name)
+    readings = []
+    long = []
+    for table in tables:
+        read, found = as_long(table, _named_by(table, arms), level, scale)
+        long.append(read)
+        readings.append(found)
+    tables = long
+    problems = [problem for found in readings for problem in found.problems]
+    columns = _arm_columns(tables, arms, name, problems)
     rows = [(number, row, table) for table in tables for number, row in table.rows]
     names = list(dict.fromkeys(row["endpoint"] for _, row, _ in rows))
     chosen = _choose(endpoints, names, name)
-    problems: list[str] = []
     lopsided: list[str] = []
     cells: dict[tuple[str, str], _Cell] = {}
     wanted = None if keep is None else set(keep)
@@ -262,6 +296,9 @@ def summary_of(
         key = (arm, chosen[row["endpoint"]])
         if key in cells:
             problems.append(f"{where}: the same arm and endpoint as row {cells[key].row}")
+            continue
+        if row.get(FAILED):
+            cells[key] = _Cell(number, row.get("unit", ""), row.get("source", ""))
             continue
         cells[key] = _cell(row, number, where, table, scale, level, problems, lopsided)
     arm_names, endpoint_names = tuple(order), tuple(chosen.values())
@@ -309,6 +346,7 @@ def summary_of(
         assumed_n=assumed_n,
         assumed_variance=_check_variance(assumed_variance or {}, endpoint_names),
         sources=tuple(dict.fromkeys(c.source for row in grid for c in row if c.source)),
+        readings=tuple(note for found in readings for note in found.notes),
     )  # fmt: skip
 
 
@@ -341,7 +379,7 @@ def _cell(
     cell = _Cell(number, row.get("unit", ""), row.get("source", ""))
     printed: dict[str, tuple[float, float]] = {}
     before = len(problems)
-    for column in _NUMBERS:
+    for column in NUMBERS:
         text = row.get(column, "")
         if is_missing(text):
             continue
@@ -450,20 +488,28 @@ def _read_measured(
         cell.sd = value["se"] * math.sqrt(cell.n)
 
 
-def _arm_columns(tables: Sequence[CsvTable], arms: Any, name: str) -> tuple[str, ...]:
+def _named_by(table: CsvTable, arms: Any) -> tuple[str, ...]:
+    """The columns that name an arm; none if the table has not those that are usual."""
+    if arms is not None:
+        return (arms,) if isinstance(arms, str) else tuple(arms)
+    there = (names for names in _ARM_COLUMNS if names[0] in table.columns)
+    return tuple(name for name in next(there, ()) if name in table.columns)
+
+
+def _arm_columns(
+    tables: Sequence[CsvTable], arms: Any, name: str, problems: list[str]
+) -> tuple[str, ...]:
     columns = tables[0].columns
     missing = [c for c in ("endpoint",) if c not in columns]
-    if arms is None:
-        there = (names for names in _ARM_COLUMNS if names[0] in columns)
-        chosen = tuple(name for name in next(there, ()) if name in columns)
-        if not chosen:
-            missing.append("arm (or name the columns of the arms with arms=)")
-    else:
-        chosen = (arms,) if isinstance(arms, str) else tuple(arms)
+    chosen = _named_by(tables[0], arms)
+    if arms is not None:
         missing += [c for c in chosen if c not in columns]
+    elif not chosen:
+        missing.append("arm (or name the columns of the arms with arms=)")
     if not any(c in columns for c in ("geometric_mean", "mean", "events")):
         missing.append("geometric_mean, mean or events")
     if missing:
+        refuse(name, problems)  # they may be the reason
         raise ValueError(
             f"{name} lacks the column {' and the column '.join(missing)}. Its header has: "
             f"{', '.join(columns)}."
@@ -514,10 +560,8 @@ def _check_assumed_n(n: Any) -> int:
 def _check_variance(variances: Mapping[str, float], endpoints: Sequence[str]) -> dict[str, float]:
     checked = {}
     for name, variance in variances.items():
-        if not isinstance(variance, (int, float)) or not 0 < variance < math.inf:
-            raise ValueError(
-                f"assumed_variance[{name!r}]={variance!r} must be a positive number: the variance "
-                f"of one outcome on its working scale (log for log-normal)."
-            )
-        checked[_match(name, endpoints, "assumed_variance")] = float(variance)
+        checked[_match(name, endpoints, "assumed_variance")] = check_positive(
+            variance, name=f"assumed_variance[{name!r}]",
+            why="it is the variance of one outcome on its working scale (log for log-normal).",
+        )  # fmt: skip
     return checked

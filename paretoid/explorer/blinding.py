@@ -1,7 +1,8 @@
 """Blinding: arms go by A, B, ..., and the key is in a file that only its owner can read.
 
 The ledger, the log and every table then hold the masks alone. Masks are drawn at random, not from
-the trial's seed: the seed is in the ledger. A scale of each arm's own could give an arm away.
+the trial's seed: the seed is in the ledger. So is the design: a scale, a rho or a share of delta of
+an arm's own would give the arm away, and is refused.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -97,7 +98,7 @@ class Key:
 def blind(design: dict[str, Any], order: Sequence[int] | None = None) -> tuple[dict[str, Any], Key]:
     """A design with masked arms, and its key; `order[a]` is the arm behind mask a.
 
-    A scale by arm is reordered with the arms.
+    Refused if the design says of one arm what it does not say of all.
 
     >>> design, key = blind({"arms": ["placebo", "vaccine"], "objectives": ["IgG"]}, [1, 0])
     >>> design["arms"], key.names
@@ -109,7 +110,28 @@ def blind(design: dict[str, Any], order: Sequence[int] | None = None) -> tuple[d
         raise ValueError(f"order={order} must hold each of 0..{len(arms) - 1} once.")
     labels = masks(len(arms))
     masked = {**design, "arms": labels}
-    scale = design.get("scale")
-    if isinstance(scale, list) and scale and isinstance(scale[0], list):
-        masked["scale"] = [scale[at] for at in order]
+    given = _given_by_arm(design)
+    if given:
+        raise ValueError(
+            f"the design gives {given} arm by arm, and it stands in the ledger, where it would "
+            f"tell which arm is behind which mask. Give one for all arms, or do not blind the "
+            f"trial."
+        )
     return masked, Key({label: arms[at] for label, at in zip(labels, order, strict=True)})
+
+
+def _given_by_arm(design: Mapping[str, Any]) -> str:
+    """The first thing that differs between arms; empty if nothing does."""
+    radius = design.get("radius") or {}
+    shares = (radius.get("shares") or {}) if isinstance(radius, Mapping) else {}
+    scale = design.get("scale")
+    columns = {
+        "the scale": scale if isinstance(scale, list) and isinstance(scale[0], list) else None,
+        "rho": radius.get("rho") if isinstance(radius, Mapping) else None,
+        "shares of delta": shares.get("arms"),
+        "shares of delta by rival": shares.get("rivals"),
+    }
+    for name, column in columns.items():
+        if isinstance(column, (list, tuple)) and any(value != column[0] for value in column):
+            return name
+    return ""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,16 @@ import numpy as np
 from paretoid.explorer.design import Design
 from paretoid.loop import chosen, judged
 from paretoid.registry import is_ours
+from paretoid.rules import Rule
 from paretoid.theory.checks import FloatArray
-from paretoid.view import Lens, Samples, Standing, View
+from paretoid.view import Lens, Samples, Standing, View, steered
 
 #: `expected_samples` takes steps of this fraction of an arm's count, and this many at most
 _STEP, _STEPS = 0.05, 20_000
+
+#: a step costs K x K x D entries of a table and as much as `_OVERHEAD` besides; at most `_WORK`
+#: are spent, which is two seconds of one core
+_WORK, _OVERHEAD = 10_000_000, 2_000
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class Moment:
         """The view with the same means and variances and other counts."""
         before = self.samples.counts
         growth = np.where(before > 1, (counts - 1) / np.maximum(before - 1, 1), 1.0)
-        samples = Samples(counts, self.samples.means, self.samples.ss * growth)
+        samples = replace(self.samples, counts=counts, ss=self.samples.ss * growth)
         time = int(counts.sum(axis=0).max())
         return self.lens.view(samples, time, self.unit, standing, memory)
 
@@ -97,12 +102,19 @@ def choose(moment: Moment, queue: list[int], n: int, seen: View | None = None) -
                 view = seen if is_ours(rule) else None  # others' may write into its memory
                 if view is None or (counts != moment.samples.counts).any():
                     view = moment.view(counts, moment.standing, batch.memory)
-                batch.rest = chosen(rule, view, moment.rng)
+                batch.rest = chosen(rule, _steered(rule, view, moment.design), moment.rng)
         arm = batch.rest.pop(0)
         batch.arms.append(arm)
         counts[arm] += 1
         batch.ended = batch.ended or not batch.rest
     return batch
+
+
+def _steered(rule: Rule, view: View, design: Design) -> View:
+    """The view with the arms that the first open goal wants compared, if any goal wants that."""
+    if not any(goal.steers for goal in design.goals):
+        return view
+    return steered(view, [goal for goal in design.goals if judged(rule, view, goal) is None])
 
 
 def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
@@ -111,7 +123,7 @@ def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
     What the rule would need if the estimated means and variances were the truth and every further
     outcome fell on its mean, in steps of 5% of an arm's count. No bound: early estimates of gaps
     are too rough for that. inf where the estimated means cannot be told apart; NaN while there
-    are no intervals.
+    are no intervals, or where so many arms are so close that the estimate would take minutes.
     """
     if moment.unit is None:
         return dict.fromkeys(goals, math.nan)
@@ -119,7 +131,8 @@ def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
     rule, memory = design.rule, copy.deepcopy(moment.memory)
     left, needed = list(goals), dict.fromkeys(goals, math.inf)
     counts, total = moment.awaited.copy(), 0
-    for _ in range(_STEPS):
+    steps = min(_STEPS, _WORK // (design.K**2 * design.D + _OVERHEAD) + 1)
+    for _ in range(steps):
         view = moment.view(counts, standing, memory)
         answered = [g for g in left if judged(rule, view, design.goals[g]) is not None]
         needed |= dict.fromkeys(answered, float(total))
@@ -127,8 +140,12 @@ def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:
         if not left or total > 10**9:
             break
         standing = standing.after(*rule.settle(view))
+        view = steered(view, [design.goals[g] for g in left])
         for arm in chosen(rule, view.with_standing(standing), moment.rng):
             step = max(1, int(_STEP * counts[arm].min()))
             counts[arm] += step
             total += step
+    else:
+        if steps < _STEPS:
+            needed |= dict.fromkeys(left, math.nan)
     return needed

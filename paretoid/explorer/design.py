@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.engine.build import check_radius
+from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
-from paretoid.goals.listed import as_goals
+from paretoid.goals.base import with_union
+from paretoid.parts import as_goals, check_limits, guarantee_of
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.text import meant
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
-from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
 
 #: of a file of allocations, before those of the objectives
@@ -25,7 +27,7 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed",
+    "seed", "cone", "arithmetic",
 )  # fmt: skip
 
 
@@ -54,6 +56,7 @@ class Design:
         outcomes: str = "gaussian",
         rule: Rule | None = None,
         seed: int = 0,
+        cone: Any = None,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
@@ -66,6 +69,17 @@ class Design:
                 f"no objective can be named {taken[0]!r}: files of outcomes have the columns "
                 f"{', '.join(COLUMNS)} beside the objectives. Choose another name."
             )
+        self.cone: Measured | None = None
+        if cone is not None:
+            check_count(len(arms), name="the number of arms", least=2, why="one is no choice.")
+            if outcomes == "binary":
+                raise ValueError(
+                    "a cone adds outcomes up, and sums of 0 and 1 are not binary. Pass "
+                    "outcomes='bounded', with scale=0.5."
+                )
+            self.cone = Measured.of(cone, objectives, minimize, scale)
+            objectives, minimize = self.cone.rows, ()
+            scale = self.cone.row_scale(len(arms))
         K, D = len(arms), len(objectives)
         check_count(K, name="the number of arms", least=2, why="optimal means against another.")
         check_count(D, name="the number of objectives", why="something must be measured.")
@@ -90,16 +104,25 @@ class Design:
                 f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
                 f"your own subclass of Rule."
             )
-        self.radius = _as_radius(radius, self.bandit, self.given_scale, outcomes, self.rule)
         self.goals = as_goals(ParetoSet() if goal is None else goal, self.bandit)
+        self.radius = _as_radius(radius, self.bandit, self.given_scale, outcomes, self.rule)
+        if radius is None:
+            self.radius = with_union(self.radius, self.goals)
         self.rule.check(self.bandit, self.goals, self.radius)
+        check_limits(self.goals, self.radius, self.bandit, self.delta)
         if len({tuple(as_epsilon(goal.eps1, D)) for goal in self.goals}) > 1:
             raise ValueError(
                 f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "
                 f"sampling: one trial can follow only one. Give them a common eps1."
             )
+        if len({goal.limits for goal in self.goals}) > 1:
+            raise ValueError(
+                f"the goals {', '.join(map(str, self.goals))} differ in their limits, whose claims "
+                f"share delta: one trial can have one set of limits. Give all goals the same."
+            )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
-        self.guarantee = weakest([self.rule, self.radius, *self.goals])
+        self.centred = True  # False: an older ledger, whose outcomes are summed as they are
+        self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
@@ -114,17 +137,22 @@ class Design:
         return self._written(lambda member: to_dict(member) if is_ours(member) else repr(member))
 
     def _written(self, write: Callable[[Any], Any]) -> dict[str, Any]:
+        given: Any = self if self.cone is None else self.cone
+        scale = None if given.scale is None else np.asarray(given.scale).tolist()
+        cone = {} if self.cone is None else {"cone": self.cone.W.tolist()}
         return {
             "arms": list(self.arms),
-            "objectives": list(self.objectives),
-            "minimize": list(self.minimize),
+            "objectives": list(given.objectives),
+            "minimize": list(given.minimize),
             "goals": [write(goal) for goal in self.goals],
             "delta": self.delta,
             "outcomes": self.outcomes,
-            "scale": None if self.scale is None else self.scale.tolist(),
+            "scale": scale,
             "radius": write(self.radius),
             "rule": write(self.rule),
             "seed": self.seed,
+            **cone,
+            **({"arithmetic": CENTRED} if self.centred else {}),
         }
 
     def same_as(self, other: Design) -> bool:
@@ -147,7 +175,9 @@ class Design:
         rule = data.get("rule", {})
         if isinstance(rule, Mapping):
             rule = {"kind": "APE", **rule}  # as in the first ledgers, which knew no other
-        return cls(
+        check_choice(data.get("arithmetic", CENTRED), (CENTRED,), name="arithmetic",
+                     why="outcomes are summed from a reference.")  # fmt: skip
+        design = cls(
             data["arms"],
             data["objectives"],
             [from_dict(goal, "goal") for goal in goals] or None,
@@ -158,7 +188,10 @@ class Design:
             outcomes=data.get("outcomes", "gaussian"),
             rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
+            cone=data.get("cone"),
         )
+        design.centred = "arithmetic" in data or not stored
+        return design
 
     def families(self) -> int:
         """How many sets of upper bounds must hold for all goals to be right together.

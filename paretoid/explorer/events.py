@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 #: what an event may be; `scaled` records the divisors of UnknownScale when they are fixed,
-#: `settled` the arms that UniformElimination has accepted or dropped
-KINDS = ("created", "asked", "told", "corrected", "overridden", "scaled", "settled", "stopped")
+#: `settled` the arms that UniformElimination has accepted or dropped, `kept` the digest of a
+#: snapshot of the state at the event before
+KINDS = (
+    "created", "asked", "told", "corrected", "overridden", "withdrawn", "scaled", "settled",
+    "stopped", "kept",
+)  # fmt: skip
 
 #: the hash before the first event
 GENESIS = ""
@@ -90,13 +95,23 @@ def as_events(rows: Iterable[Row], seq: int, head: str) -> Iterator[Event]:
         yield Event(number, time, author, kind, body, digest)
 
 
-def check_head(head: str | None) -> None:
-    """Refuse a head that is no hash: a check against nothing would always pass."""
-    if head is not None and (not isinstance(head, str) or not head.strip()):
+def as_head(head: str | None) -> str | None:
+    """A hash as it is written, from one copied by hand or from an e-mail; None stays None.
+
+    What is no hash is refused: a check against nothing would always pass.
+
+    >>> as_head(" DEAD BEEF\\n" * 8)[:16]
+    'deadbeefdeadbeef'
+    """
+    if head is None:
+        return None
+    plain = "".join(head.split()).lower() if isinstance(head, str) else ""
+    if re.fullmatch("[0-9a-f]{64}", plain) is None:
         raise ValueError(
-            f"head={head!r} must be the hash that an earlier command printed, else nothing is "
-            f"compared. Leave it out if none was kept."
+            f"head={head!r:.100} must be the hash that an earlier command printed, 64 digits and "
+            f"letters a to f, else nothing is compared. Leave it out if none was kept."
         )
+    return plain
 
 
 class MemoryLedger:
@@ -152,11 +167,20 @@ class MemoryLedger:
         """Returns None: a log in memory keeps no snapshot."""
         return None
 
-    def keep_snapshot(self, seq: int, head: str, state: bytes) -> None:
-        """Does nothing: a log in memory keeps no snapshot."""
+    def stored_snapshot(self) -> None:
+        """Returns None: a log in memory keeps no snapshot."""
+
+    def keep_snapshot(
+        self, seq: int, head: str, state: bytes, *, time: str, author: str
+    ) -> Event | None:
+        """Returns None and does nothing: a log in memory keeps no snapshot."""
+        return None
 
     def check_storage(self) -> None:
         """Does nothing: a log in memory has no file that could be damaged."""
+
+    def check_schema(self) -> None:
+        """Does nothing: a log in memory has no tables."""
 
     def close(self) -> None:
         """Does nothing: a log in memory holds no file open."""

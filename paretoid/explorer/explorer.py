@@ -14,14 +14,18 @@ import numpy as np
 
 from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
+from paretoid.explorer.events import LedgerError
 from paretoid.explorer.outcomes import as_outcome, subject
-from paretoid.explorer.session import Session
+from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
 from paretoid.rules import Rule
 from paretoid.theory.checks import check_count
 from paretoid.theory.radii import Radius
+
+#: most subjects placed at once, and how often a choice is made anew after others have recorded
+_MOST, _TRIES = 10_000, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Explorer(Session):
     outcomes           "gaussian", "bounded" or "binary"; the last two need a scale
     radius, rule       as in `simulate`, every rule; the default is `APE`
     seed               shuffles the order within a batch, nothing else
+    cone               W or statements as in `in_cone`: outcomes are told as measured and judged by
+                       its rows, which the goals' eps and the `status` are about
     ledger             a file that does not exist yet; without it the log is in memory
     author, clock      go into every event; by default the user and the time in UTC
 
@@ -81,6 +87,9 @@ class Explorer(Session):
     leaves is replaced in the round. Arms that `UniformElimination` has dropped or accepted stay so,
     until an outcome is corrected: then all are judged anew (`paretoid.explorer.policy`).
 
+    *Threads* may share one Explorer: its methods wait for each other. Processes may not: each opens
+    the ledger by itself, also after a fork.
+
     >>> explorer = Explorer(["A", "B"], ["response"], delta=0.1, scale=1.0)
     >>> while explorer.answer is None:
     ...     a = explorer.ask()
@@ -102,54 +111,95 @@ class Explorer(Session):
         outcomes: str = "gaussian",
         rule: Rule | None = None,
         seed: int = 0,
+        cone: Any = None,
         ledger: str | os.PathLike[str] | None = None,
         author: str | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         design = Design(
             arms, objectives, goal, delta, scale=scale, radius=radius, minimize=minimize,
-            outcomes=outcomes, rule=rule, seed=seed,
+            outcomes=outcomes, rule=rule, seed=seed, cone=cone,
         )  # fmt: skip
         self._begin(design, ledger, author, clock)
 
     # -- asking ------------------------------------------------------------------------------
 
     @overload
-    def ask(self) -> Allocation: ...
+    def ask(self, *, request: str | None = None) -> Allocation: ...
 
     @overload
-    def ask(self, n: int) -> list[Allocation]: ...
+    def ask(self, n: int, *, request: str | None = None) -> list[Allocation]: ...
 
-    def ask(self, n: int | None = None) -> Allocation | list[Allocation]:
+    def ask(
+        self, n: int | None = None, *, request: str | None = None
+    ) -> Allocation | list[Allocation]:
         """Allocate the next subject to an arm, or the next n (a list).
 
         Until every interval is finite the arm with fewest outcomes is next; then the rule, with
         everything awaited counted as if observed (`paretoid.explorer.choice`). Rules in rounds
         go round from the first. Refused once every goal has its answer.
+
+        `request` is a word of your own for this call, a new one for each, such as the number of
+        the visit. Repeated with the same word, as after a lost connection, the call places nobody
+        and returns the allocations made then, with any overrides since.
+
+        >>> explorer = Explorer(["A", "B"], ["response"])
+        >>> explorer.ask(2, request="visit 7") == explorer.ask(2, request="visit 7")
+        True
         """
-        size = check_count(1 if n is None else n, name="n", why="it is how many subjects to place.")
-        with self._writing():
-            state = self._current()
-            design = state.design
-            if len(state.answers) == len(design.goals):
-                raise ValueError(
-                    "every goal has its answer, so no further subject needs to be placed. To go "
-                    "on for other reasons, tell outcomes with unplanned=True."
-                )
-            batch = choose(self._moment(state), state.queue, size, self._view(state))
-            names = [design.arms[arm] for arm in batch.arms]
-            if size > 1:
-                order = np.random.default_rng([design.seed, state.seq]).permutation(size)
-                names = [names[at] for at in order]
-            first = len(state.arms) + 1
-            rest = [design.arms[arm] for arm in batch.rest]
-            body = {"first": first, "arms": names, "rest": rest, "ended": batch.ended}
-            if batch.memory:
-                body["memory"] = _plain_memory(design.rule, batch.memory)
-            self._record("asked", body)
-        made = [Allocation(first + at, name) for at, name in enumerate(names)]
+        size = check_count(
+            1 if n is None else n, name="n", most=_MOST,
+            why="it is how many subjects to place. Outcomes within a batch cannot steer it, so "
+            "place the next ones when some have come in.",
+        )  # fmt: skip
+        made = self._ask(size, request)
         return made[0] if n is None else made
 
+    @alone
+    def _ask(self, size: int, request: str | None) -> list[Allocation]:
+        if request is not None:
+            request = _as_request(request)
+        for _ in range(_TRIES):
+            state = self._fresh()
+            if request in state.requests:
+                return _repeated(state, str(request), size)
+            chosen_at = state.hash
+            body = self._proposal(state, size)  # slow, so the ledger is not kept from others
+            if request is not None:
+                body["request"] = request
+            with self._writing():
+                if self._current().hash == chosen_at:
+                    self._record("asked", body)
+                    break
+        else:
+            raise LedgerError(
+                f"others have recorded something in the meantime {_TRIES} times while {size} arms "
+                f"were chosen, so nobody was placed. Try again, or place fewer at a time."
+            )
+        return [Allocation(body["first"] + at, name) for at, name in enumerate(body["arms"])]
+
+    def _proposal(self, state: TrialState, size: int) -> dict[str, Any]:
+        """The body of the event that places the next subjects."""
+        design = state.design
+        if len(state.answers) == len(design.goals):
+            raise ValueError(
+                "every goal has its answer, so no further subject needs to be placed. To go "
+                "on for other reasons, tell outcomes with unplanned=True."
+            )
+        batch = choose(self._moment(state), state.queue, size, self._view(state))
+        names = [design.arms[arm] for arm in batch.arms]
+        if size > 1:
+            order = np.random.default_rng([design.seed, state.seq]).permutation(size)
+            names = [names[at] for at in order]
+        rest = [design.arms[arm] for arm in batch.rest]
+        body: dict[str, Any] = {
+            "first": len(state.arms) + 1, "arms": names, "rest": rest, "ended": batch.ended,
+        }  # fmt: skip
+        if batch.memory:
+            body["memory"] = _plain_memory(design.rule, batch.memory)
+        return body
+
+    @alone
     def override(
         self, allocation: Allocation | int | str, arm: str | int, *, reason: str
     ) -> Allocation:
@@ -167,9 +217,9 @@ class Explorer(Session):
             done = [d for d in range(state.design.D) if not math.isnan(state.values[d][position])]
             if done:
                 raise ValueError(
-                    f"allocation {id!r} has outcomes already or was overridden before, so its arm "
-                    f"stands. If the wrong arm was recorded, correct its outcomes to 'missing' "
-                    f"and tell them with unplanned=True."
+                    f"allocation {id!r} has outcomes already, or was overridden or withdrawn "
+                    f"before, so its arm stands. If the wrong arm was recorded, correct its "
+                    f"outcomes to 'missing' and tell them with unplanned=True."
                 )
             name = state.design.arms[index]
             new = len(state.arms) + 1
@@ -177,8 +227,38 @@ class Explorer(Session):
             self._look()
         return Allocation(new, name)
 
+    @alone
+    def withdraw(self, *allocations: Allocation | int | str, reason: str) -> None:
+        """Take back allocations that nobody received, all or none; recorded, with the reason.
+
+        For those of an `ask` whose result was lost: without it later outcomes would wait for
+        theirs. Only before any outcome is known, and only if no subject was given the arm; a
+        subject who has left is told as "missing". Their ids are not given again.
+
+        >>> explorer = Explorer(["A", "B"], ["response"])
+        >>> lost, kept = explorer.ask(2)
+        >>> explorer.withdraw(lost, reason="the printer jammed, nobody came")
+        >>> [waiting.id for waiting in explorer.status().waiting]
+        [2]
+        """
+        reason = _sentence(reason, "a withdrawal")
+        if not allocations:
+            raise ValueError("withdraw needs at least one allocation, by itself or by its id.")
+        with self._writing():
+            state = self._current()
+            for allocation in allocations:
+                id, position = self._subject(allocation)
+                if any(not math.isnan(column[position]) for column in state.values):
+                    raise ValueError(
+                        f"allocation {id!r} has outcomes already, or was overridden or withdrawn "
+                        f"before, so it stands, and nothing was withdrawn."
+                    )
+                self._record("withdrawn", {"id": id, "reason": reason})
+            self._look()
+
     # -- telling -----------------------------------------------------------------------------
 
+    @alone
     def tell(
         self,
         allocation: Allocation | str | int,
@@ -208,6 +288,7 @@ class Explorer(Session):
             self._record("told", body)
             self._look()
 
+    @alone
     def tell_many(self, records: Iterable[tuple[Allocation | int | str, Any]]) -> int:
         """Record many outcomes, all or none; every bad one is listed. Returns how many."""
         rows = list(records)
@@ -262,6 +343,7 @@ class Explorer(Session):
         told = as_outcome(state, None, name, outcome)
         return {"id": id, "arm": name, "unplanned": True, "outcome": told}
 
+    @alone
     def correct(self, allocation: Allocation | int | str, outcome: Any, *, reason: str) -> None:
         """Replace outcomes told before, by a new event with a reason; the old ones stay in the log.
 
@@ -279,6 +361,7 @@ class Explorer(Session):
     # -- reading -----------------------------------------------------------------------------
 
     @property
+    @alone
     def answers(self) -> dict[str, tuple[str, ...] | None]:
         """Goal to arms; None until its stopping rule held. Once given, an answer stays."""
         state = self._fresh()
@@ -294,18 +377,20 @@ class Explorer(Session):
         return next(iter(answers.values()))
 
     @property
+    @alone
     def stopping_times(self) -> dict[str, int | None]:
         """Goal to the number of samples its answer rests on, None without answer."""
         state = self._fresh()
         samples = {g: answer.samples for g, answer in state.answers.items()}
         return {str(goal): samples.get(g) for g, goal in enumerate(state.design.goals)}
 
+    @alone
     def status(self) -> Status:
         """How the trial stands: what is certain, what waits, how many samples more to expect."""
         state = self._fresh()
         design, view, data = state.design, self._view(state), state.outcomes()
         lower, upper = bounds(design, view)
-        inside, by = verdicts(view, state.standing)
+        inside, by = verdicts(view, state.standing, design.goals[0])
         undecided = [i for i in range(design.K) if i not in inside and i not in by]
         against = rivals(view, state.standing, undecided)
         open_goals = [g for g in range(len(design.goals)) if g not in state.answers]
@@ -320,7 +405,7 @@ class Explorer(Session):
             dominated={design.arms[i]: design.arms[by[i]] for i in sorted(by)},
             undecided=tuple(design.arms[i] for i in undecided),
             rivals={design.arms[i]: design.arms[j] for i, j in against.items()},
-            means=np.where(data.counts > 0, data.means * design.sign, np.nan),
+            means=np.where(data.counts > 0, data.estimates * design.sign, np.nan),
             counts=data.counts.astype(np.int64),
             lower=lower,
             upper=upper,
@@ -332,6 +417,7 @@ class Explorer(Session):
             head=state.hash,
         )
 
+    @alone
     def __repr__(self) -> str:
         state = self._fresh()
         return (
@@ -359,6 +445,36 @@ def _sentence(reason: Any, what: str) -> str:
     if not isinstance(reason, str) or not reason.strip():
         raise ValueError(f"reason={reason!r} must be a sentence: {what} is recorded with its why.")
     return reason.strip()
+
+
+def _as_request(request: Any) -> str:
+    if not isinstance(request, str) or not request.strip() or len(request) > 200:
+        raise ValueError(
+            f"request={request!r:.50} must be a word of at most 200 characters: the same one, and "
+            f"only that, returns the same allocations. For instance request='visit 17'."
+        )
+    return request
+
+
+def _repeated(state: TrialState, request: str, size: int) -> list[Allocation]:
+    """The allocations that a request was answered with, as they stand now."""
+    first, made = state.requests[request]
+    if made != size:
+        raise ValueError(
+            f"request={request!r} placed {made} before, and now asks for {size}. Repeat it as it "
+            f"was, or give a new request its own word."
+        )
+    allocations = []
+    for position in range(first - 1, first - 1 + made):
+        while position in state.replaced:
+            position = state.replaced[position]
+        if position in state.withdrawn:
+            raise ValueError(
+                f"request={request!r} placed allocation {state.id_of(position)}, which was "
+                f"withdrawn since. Give a new request its own word."
+            )
+        allocations.append(Allocation(position + 1, state.design.arms[state.arms[position]]))
+    return allocations
 
 
 def _plain_memory(rule: Rule, memory: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from paretoid.explorer.design import COLUMNS
 from paretoid.explorer.explorer import Allocation, Explorer
 from paretoid.explorer.outcomes import known
 from paretoid.tables import read_table, refuse, write_csv
+from paretoid.writing import new_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,12 +53,15 @@ def read_outcomes(path: str | os.PathLike[str], objectives: tuple[str, ...]) -> 
 def allocations(explorer: Explorer) -> list[dict[str, Any]]:
     """One row per allocation, in order: id, arm, how it came about, outcomes."""
     state = explorer.replay()
+    withdrawn = set(state.withdrawn)
     instead = {new: old for old, new in state.replaced.items()}
     rows = []
     for position, arm in enumerate(state.arms):
         kind = "unplanned" if position in state.unplanned else "asked"
         if position in state.replaced:
             kind = "overridden"
+        elif position in withdrawn:
+            kind = "withdrawn"
         elif position in instead:
             kind = f"instead of {state.id_of(instead[position])}"
         row: dict[str, Any] = {
@@ -105,7 +108,11 @@ def as_dataset(explorer: Explorer) -> xr.Dataset:
 
 
 def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = False) -> int:
-    """Write the trial to a new .csv or .nc file, or its log to a .csv; returns the rows."""
+    """Write the trial to a new .csv or .nc file, or its log to a .csv; returns the rows.
+
+    The file is of mode 0600. A name that a spreadsheet would compute (=..., +..., @...) begins with
+    an apostrophe in it.
+    """
     target = Path(path)
     if target.suffix not in (".csv", ".nc") or (events and target.suffix != ".csv"):
         raise ValueError(f"{path} must end in .csv, or in .nc for netCDF (without the events).")
@@ -113,7 +120,8 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
         raise ValueError(f"{path} exists already; choose another name.")
     if target.suffix == ".nc":
         data = as_dataset(explorer)
-        _write(target, lambda: data.to_netcdf(target, engine="h5netcdf"))
+        with new_file(target, private=True) as draft:  # outcomes of patients are for their owner
+            data.to_netcdf(draft, engine="h5netcdf")
         return int(data.sizes["allocation"])
     if events:
         head = ["seq", "time", "author", "kind", "body", "hash"]
@@ -121,14 +129,5 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
     else:
         head = [*COLUMNS, *explorer.design.objectives]
         body = [list(row.values()) for row in allocations(explorer)]
-    _write(target, lambda: write_csv(target, head, body, new=True))
+    write_csv(target, head, body, private=True)
     return len(body)
-
-
-def _write(path: Path, write: Callable[[], Any]) -> None:
-    """Write a whole file or none."""
-    try:
-        write()
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise ValueError(f"{path} cannot be written: {error.strerror}.") from None

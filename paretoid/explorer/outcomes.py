@@ -58,10 +58,17 @@ def as_outcome(
     `binary`, a copy of `state.only_binary`, is carried on from row to row of a batch.
     """
     objectives = state.design.objectives
+    if state.design.cone is not None:
+        outcome = state.design.cone.outcome(outcome, id)
     if position is not None and position in state.replaced:
         raise ValueError(
             f"allocation {id!r} was overridden: the subject is now allocation "
             f"{state.id_of(state.replaced[position])!r}."
+        )
+    if position is not None and position in state.withdrawn:
+        raise ValueError(
+            f"allocation {id!r} was withdrawn, as nobody received it. If somebody did, tell the "
+            f"outcome with its arm and unplanned=True, --unplanned ARM in the command."
         )
     if isinstance(outcome, str):
         if outcome != "missing":

@@ -8,24 +8,47 @@ about a second more. Without a snapshot, and in `verify`, every event is replaye
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Self
+from functools import wraps
+from itertools import islice
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from paretoid.explorer.design import Design
-from paretoid.explorer.events import LedgerError, MemoryLedger, Row, check_head
+from paretoid.explorer.events import LedgerError, MemoryLedger, Row, as_head
 from paretoid.explorer.state import TrialState
 from paretoid.loop import judged
 from paretoid.rules import BestArmRule
 from paretoid.theory.checks import FloatArray
 from paretoid.view import Lens, View
 
+S = TypeVar("S", bound="Session")
+P = ParamSpec("P")
+R = TypeVar("R")
+
 #: a snapshot is kept once this many events, and a sixteenth of the log, came after the last
 _SNAPSHOT = 5_000
+
+#: most entries of a table of K x K x D in a new trial: 160 MB
+_ENTRIES = 20_000_000
+
+
+def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """A method of a session that threads enter one after another."""
+
+    @wraps(method)
+    def entered(self: S, /, *args: P.args, **options: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *args, **options)
+
+    return entered
 
 
 class Session:
@@ -74,10 +97,11 @@ class Session:
         *,
         author: str | None = None,
         clock: Callable[[], datetime] | None = None,
+        group: bool = False,
     ) -> Self:
-        """A new trial with a design already made."""
+        """A new trial with a design already made; with `group` its ledger is of mode 0660."""
         explorer = cls.__new__(cls)
-        explorer._begin(design, ledger, author, clock)
+        explorer._begin(design, ledger, author, clock, group)
         return explorer
 
     @classmethod
@@ -95,16 +119,18 @@ class Session:
         explorer._prepare(Ledger(path), author, clock)
         try:
             explorer._load()
-            explorer._keep_snapshot()
         except BaseException:
             explorer.close()
             raise
         return explorer
 
-    def _begin(self, design: Design, path: Any, author: Any, clock: Any) -> None:
+    def _begin(
+        self, design: Design, path: Any, author: Any, clock: Any, group: bool = False
+    ) -> None:
+        _check_size(design)
         self._design, self._lens = design, lens_of(design)  # refuses misfits before there is a file
         written = design.described() if path is None else design.to_dict()
-        self._prepare(new_ledger(path), author, clock)
+        self._prepare(new_ledger(path, group), author, clock)
         self._state: TrialState | None = TrialState(design)
         try:
             with self._writing():
@@ -115,6 +141,7 @@ class Session:
 
     def _prepare(self, ledger: Any, author: str | None, clock: Any) -> None:
         self._ledger = ledger
+        self._lock = RLock()
         self.author = _user() if author is None else str(author)
         self._clock = clock or (lambda: datetime.now(UTC))
         self._snapshot_at = 0
@@ -127,6 +154,7 @@ class Session:
         return self._design
 
     @property
+    @alone
     def head(self) -> str:
         """Hash of the last event. Keep it elsewhere, for `verify(head=...)`."""
         return self._fresh().hash
@@ -135,9 +163,15 @@ class Session:
 
     def rows(self) -> Iterator[Row]:
         """The log as stored: number, time, author, kind, body as JSON, hash."""
-        rows: Iterator[Row] = self._ledger.rows()
-        return rows
+        rows = self._ledger.rows()
+        while some := self._some(rows):
+            yield from some
 
+    @alone
+    def _some(self, rows: Iterator[Row]) -> list[Row]:
+        return list(islice(rows, 1000))
+
+    @alone
     def replay(self) -> TrialState:
         """The state that the whole log leads to, from the first event, without a snapshot."""
         state = TrialState(self.design)
@@ -146,6 +180,7 @@ class Session:
         state.settle()
         return state
 
+    @alone
     def save(self, path: str | os.PathLike[str]) -> None:
         """Copy the log, hashes and all, into a new ledger; from now on events go there."""
         target = new_ledger(path)
@@ -158,34 +193,41 @@ class Session:
         self._ledger = target
         self._snapshot_at = 0
 
+    @alone
     def verify(self, head: str | None = None) -> str:
         """Check everything the ledger says; with `head`, that this event is still in it.
 
         The chain; that each event makes sense after those before it; that every recorded scale
         and answer is what the outcomes gave at the time; that the snapshot is the state the log
-        leads to. Raises an error that names the first event at fault; returns the present head.
+        leads to; that no trigger was dropped. Raises an error that names the first event at fault;
+        returns the present head. Warns if clocks ran backwards: several sites may do that.
         """
-        check_head(head)
+        head = as_head(head)
         self._ledger.check_storage()
-        kept = self._snapshot()
+        kept = self._checked_snapshot()
         state = self._fresh()  # what others write from now on is for the next time
         replay, met_head = TrialState(self.design), head is None
+        latest: tuple[datetime, int] | None = None
+        backwards: list[str] = []
         for event in self._ledger.events():
             if event.seq > state.seq:
                 break
+            moment = _moment(event.time)
+            if moment is not None:
+                if latest is not None and moment < latest[0]:
+                    backwards.append(f"event {event.seq} is dated before event {latest[1]}")
+                else:
+                    latest = moment, event.seq
             if event.kind in ("scaled", "settled", "stopped"):
                 self._check_decision(replay, event)
             replay.apply(event)
             met_head = met_head or event.hash == head
-            if (
-                kept is not None
-                and kept[0] == event.seq
-                and replay.to_bytes() != kept[2].to_bytes()
-            ):
-                raise LedgerError(
-                    f"the snapshot at event {event.seq} is not what the log leads to: it was "
-                    f"changed. The log itself is sound up to there."
-                )
+            if kept is not None and kept[0] == event.seq:
+                if kept[1] != event.hash or replay.to_bytes() != kept[2].to_bytes():
+                    raise _forged(event.seq)
+                kept = None
+        if kept is not None:
+            raise _forged(kept[0])
         if not met_head:
             raise LedgerError(
                 f"no event has the hash {head}: the log was cut before it or rewritten, or the "
@@ -193,6 +235,14 @@ class Session:
             )
         if state.to_bytes() != replay.to_bytes():
             raise LedgerError("the ledger changed while it was open. Go back to a copy.")
+        self._ledger.check_schema()
+        if backwards:
+            more = f", and {len(backwards) - 1} more" if len(backwards) > 1 else ""
+            warnings.warn(
+                f"{backwards[0]}{more}: a clock ran backwards, or two sites' clocks differ. The "
+                f"order of the events is that of the log; their times are only what was written.",
+                stacklevel=3,
+            )
         return replay.hash
 
     def _check_decision(self, state: TrialState, event: Any) -> None:
@@ -203,14 +253,18 @@ class Session:
         expected = [body for kind, body in self._decisions(state) if kind == event.kind]
         written = event.body
         if event.kind == "stopped":  # earlier ledgers have other labels of the same goals
-            label = str(state.design.goals[state.goal_position(written["goal"])])
-            written = {**written, "goal": label}
+            try:
+                goal = state.design.goals[state.goal_position(written["goal"])]
+                written = {**written, "goal": str(goal)}
+            except (KeyError, TypeError, ValueError):
+                expected = []  # it names no goal of this trial
         if written not in expected:
             raise LedgerError(
                 f"event {event.seq} ({event.kind}) is not what the outcomes before it give. The "
                 f"log was changed, or written by other software."
             )
 
+    @alone
     def close(self) -> None:
         """Close the ledger; everything told is already in it."""
         self._ledger.close()
@@ -279,7 +333,7 @@ class Session:
         design, names = state.design, state.design.arms
         goals = [g for g in range(len(design.goals)) if g not in state.answers]
         divisor = self._divisor_of(state)
-        if divisor is None:
+        if divisor is None or state.digits_lost().any():
             return []
         view = self._view(state)
         assert view is not None
@@ -367,21 +421,71 @@ class Session:
         first = next(self._ledger.events(), None)
         if first is None or first.kind != "created":
             raise LedgerError("the log does not begin with the creation of a trial.")
-        return Design.from_dict(first.body["design"], stored=True)
+        try:
+            return Design.from_dict(first.body["design"], stored=True)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise LedgerError(
+                f"event 1 (created) holds no design that can be read: {error!r}. The log was "
+                f"changed, or written by other software."
+            ) from error
 
     def _snapshot(self) -> tuple[int, str, TrialState] | None:
-        """(seq, hash, state) of the last snapshot; None if there is none of this version."""
+        """(seq, hash, state) of the last snapshot; None if the log does not vouch for it."""
         kept = self._ledger.snapshot()
         state = None if kept is None else TrialState.from_bytes(kept[2])
         return None if kept is None or state is None else (kept[0], kept[1], state)
+
+    def _checked_snapshot(self) -> tuple[int, str, TrialState] | None:
+        """The snapshot as stored, vouched for or not; None if none, or another version's."""
+        row = self._ledger.stored_snapshot()
+        if row is None:
+            return None
+        seq, head, digest, blob = row
+        if hashlib.sha256(blob).hexdigest() != digest:
+            raise _forged(seq)
+        state = TrialState.from_bytes(blob)
+        return None if state is None else (seq, head, state)
 
     def _keep_snapshot(self) -> None:
         state = self._state
         if state is None or state.seq - self._snapshot_at < max(_SNAPSHOT, state.seq // 16):
             return
-        with contextlib.suppress(LedgerError):  # a full disk: the log is complete without it
-            self._ledger.keep_snapshot(state.seq, state.hash, state.to_bytes())
         self._snapshot_at = state.seq
+        time = self._clock().isoformat()
+        with contextlib.suppress(LedgerError):  # a full disk: the log is complete without it
+            event = self._ledger.keep_snapshot(
+                state.seq, state.hash, state.to_bytes(), time=time, author=self.author
+            )
+            if event is not None:
+                state.apply(event)
+
+
+def _check_size(design: Design) -> None:
+    """Refuse a new trial whose tables of pairs would not fit into memory."""
+    entries = design.K * design.K * design.D
+    if entries > _ENTRIES:
+        raise ValueError(
+            f"{design.K} arms with {design.D} objectives need tables of {8 * entries / 1e9:.1f} GB "
+            f"each, as every arm is compared with every other. A live trial takes at most "
+            f"{int((_ENTRIES / design.D) ** 0.5)} arms with {design.D} objectives; leave out arms, "
+            f"or simulate, which keeps no such table."
+        )
+
+
+def _moment(time: str) -> datetime | None:
+    """The time of an event with its zone; None of other software's words."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else None
+
+
+def _forged(seq: int) -> LedgerError:
+    return LedgerError(
+        f"the snapshot at event {seq} is not what the log leads to: it was changed. It is not "
+        f"used, and the log itself is sound up to there."
+    )
 
 
 def lens_of(design: Design) -> Lens:
@@ -391,17 +495,17 @@ def lens_of(design: Design) -> Lens:
         single = design.rule.levels(design.K, design.delta)
     return Lens(
         design.bandit, design.radius, design.delta, eps1=design.goals[0].eps1, levels=single,
-        drop=design.level(),
+        drop=design.level(), limits=len(design.goals[0].limits or ()),
     )  # fmt: skip
 
 
-def new_ledger(path: str | os.PathLike[str] | None) -> Any:
+def new_ledger(path: str | os.PathLike[str] | None, group: bool = False) -> Any:
     """A new ledger in a file that does not exist yet, or in memory."""
     if path is None:
         return MemoryLedger()
     from paretoid.explorer.ledger import Ledger
 
-    return Ledger(path, create=True)
+    return Ledger(path, create=True, group=group)
 
 
 def _user() -> str:

@@ -22,15 +22,16 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.arithmetic import FAR, digits_lost
 from paretoid.explorer.design import Design
-from paretoid.explorer.events import Event, LedgerError
+from paretoid.explorer.events import KINDS, Event, LedgerError
 from paretoid.goals import Goal
-from paretoid.theory.checks import FloatArray
-from paretoid.theory.member import arguments
+from paretoid.goals.base import said
+from paretoid.theory.checks import BoolArray, FloatArray
 from paretoid.view import Samples, Standing
 
 #: of snapshots; raised when they hold other things than before
-_FORMAT = 4
+_FORMAT = 6
 
 WAITING, MISSING = math.nan, math.inf  # in `values`: not arrived yet, and never to arrive
 
@@ -76,7 +77,7 @@ def is_label(label: str, goal: Goal) -> bool:
             return "(" + ", ".join(map(brief, value)) + ")"
         return f"{value:g}" if isinstance(value, float) else str(value)
 
-    inside = ", ".join(f"{name}={brief(value)}" for name, value in arguments(goal).items())
+    inside = ", ".join(f"{name}={brief(value)}" for name, value in said(goal).items())
     return label in (str(goal), f"{type(goal).__name__}({inside})")
 
 
@@ -92,6 +93,8 @@ class TrialState:
         self.labels: dict[str, int] = {}  # the user's own ids of unplanned allocations
         self.unplanned: dict[int, str | None] = {}  # position to label
         self.replaced: dict[int, int] = {}  # overridden allocation to the one in its stead
+        self.withdrawn: list[int] = []  # positions of allocations that nobody received
+        self.requests: dict[str, list[int]] = {}  # the caller's id of an `ask` to [first id, n]
         self.corrected: list[int] = []  # numbers of the events
         self.queue: list[int] = []  # what is left of the round begun
         self.ends: list[int] = []  # allocations made when rounds of several arms ended
@@ -113,6 +116,7 @@ class TrialState:
         self.counts = [[0] * K for _ in range(D)]
         self.sums = [[0.0] * K for _ in range(D)]
         self.ss = [[0.0] * K for _ in range(D)]
+        self.reference = [0.0] * D  # subtracted from outcomes before they are summed
         self._stale = False
 
     # -- events ------------------------------------------------------------------------------
@@ -120,6 +124,8 @@ class TrialState:
     def apply(self, event: Event) -> None:
         """Move on by one event; one that makes no sense after the others is refused."""
         try:
+            if event.kind not in KINDS:
+                raise ValueError(f"there is no kind {event.kind!r}")
             getattr(self, f"_{event.kind}")(event, event.body)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise LedgerError(
@@ -146,6 +152,11 @@ class TrialState:
     def _asked(self, event: Event, body: dict[str, Any]) -> None:
         if body["first"] != len(self.arms) + 1:
             raise ValueError(f"allocation {body['first']} is not the next")
+        request = body.get("request")
+        if request is not None:
+            if not isinstance(request, str) or request in self.requests:
+                raise ValueError(f"the request {request!r} is taken")
+            self.requests[request] = [len(self.arms) + 1, len(body["arms"])]
         for name in body["arms"]:
             self._allocate(self._arm[name])
         if "rest" not in body:  # format 1: at most the second arm of a pair
@@ -192,13 +203,24 @@ class TrialState:
         position = self._position(body["id"])
         if body["new"] != len(self.arms) + 1 or position in self.replaced:
             raise ValueError(f"allocation {body['id']} cannot be replaced by {body['new']}")
-        for d in range(self.design.D):
-            if not math.isnan(self.values[d][position]):
-                raise ValueError(f"allocation {body['id']} has outcomes")
-            self._put(d, position, "missing")
+        self._void(position)
         self.replaced[position] = self._allocate(self._arm[body["arm"]])
         self._make_up(position)
         self._advance()
+
+    def _withdrawn(self, event: Event, body: dict[str, Any]) -> None:
+        position = self._position(body["id"])
+        self._void(position)
+        self.withdrawn.append(position)
+        self._make_up(position)
+        self._advance()
+
+    def _void(self, position: int) -> None:
+        """No outcome of an allocation will come; none may have come."""
+        for d in range(self.design.D):
+            if not math.isnan(self.values[d][position]):
+                raise ValueError(f"allocation {self.id_of(position)} has outcomes")
+            self._put(d, position, "missing")
 
     def _scaled(self, event: Event, body: dict[str, Any]) -> None:
         for name, value in body["divisor"].items():
@@ -206,6 +228,7 @@ class TrialState:
             if self.divisor[d] is not None:
                 raise ValueError(f"the scale of {name} is fixed already")
             self.divisor[d] = float(value)
+            self._stale = self._stale or self._reference(d) != self.reference[d]
 
     def _settled(self, event: Event, body: dict[str, Any]) -> None:
         dropped = {self._arm[name]: self._arm[by] for name, by in body["dropped"].items()}
@@ -225,6 +248,10 @@ class TrialState:
         for name in body["answer"]:
             self._arm[name]
         self.answers[goal] = GivenAnswer(tuple(body["answer"]), int(body["samples"]), event.seq)
+
+    def _kept(self, event: Event, body: dict[str, Any]) -> None:
+        if not isinstance(body["digest"], str):
+            raise ValueError("a snapshot goes by its digest")
 
     def goal_position(self, label: str) -> int:
         """The position of the goal that a ledger calls `label`."""
@@ -284,9 +311,12 @@ class TrialState:
         for d, column in enumerate(self.values):
             at = self.reach[d]
             counts, sums, ss, sign = self.counts[d], self.sums[d], self.ss[d], self._sign[d]
+            if not any(counts):
+                self.reference[d] = self._reference(d)
+            reference = self.reference[d]
             while at < size and (value := column[at]) == value:  # not NaN: no longer waiting
                 if value != MISSING:
-                    arm, x = arms[at], value * sign
+                    arm, x = arms[at], value * sign - reference
                     n = counts[arm]
                     before = sums[arm] / max(n, 1)
                     counts[arm] = n + 1
@@ -307,7 +337,26 @@ class TrialState:
         self.settle()
         counts = np.array(self.counts, dtype=float).T
         sums = np.array(self.sums).T
-        return Samples(counts, sums / np.maximum(counts, 1), np.array(self.ss).T)
+        means = sums / np.maximum(counts, 1)
+        return Samples(counts, means, np.array(self.ss).T, np.array(self.reference))
+
+    def _reference(self, d: int) -> float:
+        """The first outcome in objective d, if it is far from 0 in units of the scale; else 0.
+
+        Ledgers that do not say it were summed without a reference, and stay so.
+        """
+        design = self.design
+        spread = design.scale[:, d].min() if design.scale is not None else self.divisor[d]
+        known = (value for value in self.values[d] if value != MISSING)
+        first = next(known, WAITING) * self._sign[d]
+        if not design.centred or spread is None or first != first:
+            return 0.0
+        return first if abs(first) >= FAR * spread else 0.0
+
+    def digits_lost(self) -> BoolArray:
+        """(K, D) where outcomes are so far from the others' that sums say too little of them."""
+        data, design = self.outcomes(), self.design
+        return digits_lost(design.bandit, design.scale is None, data.counts, data.means, data.ss)
 
     def awaited(self) -> FloatArray:
         """(K, D) counts once everything that waits has arrived: allocations less missing ones."""
@@ -352,12 +401,14 @@ class TrialState:
             "memory": self.memory,
             "unplanned": [[p, label] for p, label in self.unplanned.items()],
             "replaced": [[p, new] for p, new in self.replaced.items()],
+            "withdrawn": self.withdrawn, "requests": self.requests,
             "corrected": self.corrected, "divisor": self.divisor, "queue": self.queue,
             "ends": self.ends, "active": self.standing.active, "accepted": self.standing.accepted,
             "dropped": [[i, by] for i, by in self.standing.dropped.items()],
             "answers": [[g, asdict(answer)] for g, answer in self.answers.items()],
             "allocated": self.allocated, "lost": self.lost, "only_binary": self.only_binary,
-            "reach": self.reach, "counts": self.counts, "sums": self.sums, "ss": self.ss,
+            "reference": self.reference, "reach": self.reach, "counts": self.counts,
+            "sums": self.sums, "ss": self.ss,
         }  # fmt: skip
         file = io.BytesIO()
         file.write(json.dumps(rest).encode() + b"\n")
@@ -372,18 +423,23 @@ class TrialState:
         line, _, columns = blob.partition(b"\n")
         try:
             rest = json.loads(line)
-        except ValueError:
+            if rest["format"] != _FORMAT:
+                return None
+            return cls._restored(rest, columns)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             return None
-        if not isinstance(rest, dict) or rest.get("format") != _FORMAT:
-            return None
+
+    @classmethod
+    def _restored(cls, rest: dict[str, Any], columns: bytes) -> TrialState:
         state = cls(Design.from_dict(rest["design"], stored=True))
         size = len(columns) // (1 + state.design.D)
         state.arms.frombytes(columns[:size])
         for at, column in enumerate(state.values, start=1):
             column.frombytes(columns[at * size : (at + 1) * size])
         for name in (
-            "seq", "hash", "memory", "corrected", "queue", "ends", "divisor", "allocated", "lost",
-            "only_binary", "reach", "counts", "sums", "ss",
+            "seq", "hash", "memory", "withdrawn", "requests", "corrected", "queue", "ends",
+            "divisor", "allocated", "lost", "only_binary", "reference", "reach", "counts", "sums",
+            "ss",
         ):  # fmt: skip
             setattr(state, name, rest[name])
         state.unplanned = dict(rest["unplanned"])

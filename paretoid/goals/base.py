@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.member import Member, arguments
+from paretoid.theory.radii import MixtureRadius, Radius
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -56,6 +59,10 @@ class Goal(Member):
     """
 
     eps1: Any = 0.0
+    #: which intervals a proof needs: those of "claims" that can be wrong, or all "pairs" together
+    union: ClassVar[str] = "claims"
+    #: limits that arms must meet, by objective; None: none
+    limits: Any = None
 
     def is_correct(self, answer: Any, means: Any) -> bool:
         """True: `answer`, a (K,) mask, is right for these means, where larger is better."""
@@ -69,6 +76,51 @@ class Goal(Member):
         raise NotImplementedError(
             f"{type(self).__name__} must define decide(view): without it nothing could stop a run."
         )
+
+    def contest(self, view: View) -> tuple[int, int] | None:
+        """The two arms that a rule should compare now, in place of b_t and c_t; None: those.
+
+        A goal that names them (`steers`) is given a stream of samples of its own.
+        """
+        return None
+
+    def certain(self, view: View) -> tuple[BoolArray, dict[int, int]]:
+        """(arms certainly in the answer, arms certainly out of it and for whom), at this moment.
+
+        An arm that is out by itself, beyond a limit, is out for itself.
+        """
+        shown = view.M_upper.argmin(axis=1)
+        return view.optimal, {int(i): int(shown[i]) for i in np.flatnonzero(view.dominated)}
+
+    @property
+    def steers(self) -> bool:
+        """True: the goal itself names the arms to compare."""
+        return type(self).contest is not Goal.contest
+
+    def bind(self, objectives: Sequence[str], sign: Any) -> Goal:
+        """The goal for these objectives; `sign` is -1 where less is better.
+
+        Most goals do not depend on names; those with limits find the columns of their limits.
+
+        >>> from paretoid import ParetoSet, at_most
+        >>> goal = ParetoSet(limits={"tox": at_most(0.3)}).bind(["effect", "tox"], [1, -1])
+        >>> goal.is_correct([True, False], [[1.0, -0.1], [2.0, -0.5]])    # the second is too toxic
+        True
+        """
+        return self
+
+    def proved_by(self, radius: Radius, K: int, D: int, delta: float) -> bool:
+        """True: under this radius, if it is proved, the intervals that the goal relies on hold.
+
+        >>> from paretoid import Mixture, ParetoSet, PracticalSet
+        >>> [goal.proved_by(Mixture(), 5, 2, 0.1) for goal in (ParetoSet(), PracticalSet(0.5))]
+        [True, False]
+        >>> PracticalSet(0.5).proved_by(Mixture(union="pairs"), 5, 2, 0.1)
+        True
+        """
+        if self.limits is not None and not isinstance(radius, MixtureRadius):
+            return False
+        return self.union == "claims" or radius.counts_pairs(K, D, delta)
 
     def check(self, K: int, D: int) -> None:
         """Refuse a goal that does not fit K arms and D objectives."""
@@ -87,8 +139,36 @@ class Goal(Member):
         return said or str(self)
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={short(value)}" for name, value in arguments(self).items())
+        inside = ", ".join(f"{name}={short(value)}" for name, value in said(self).items())
         return f"{type(self).__name__}({inside})"
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in said(self).items())
+        return f"{type(self).__name__}({inside})"
+
+
+def said(goal: Goal) -> dict[str, Any]:
+    """The arguments of a goal that are worth saying: all, but for limits that it has not.
+
+    >>> from paretoid import ParetoSet
+    >>> said(ParetoSet(0.5))
+    {'eps1': 0.5}
+    """
+    given = arguments(goal)
+    return {name: value for name, value in given.items() if (name, value) != ("limits", None)}
+
+
+def with_union(radius: Radius, goals: Sequence[Goal]) -> Radius:
+    """A default radius, counting all pairs if one of the goals relies on them.
+
+    >>> from paretoid import Mixture, ParetoSet, PracticalSet
+    >>> with_union(Mixture(), [PracticalSet(0.5)]), with_union(Mixture(), [ParetoSet()]).union
+    (Mixture(rho=30.0, union='pairs', sides='two'), 'claims')
+    """
+    if not isinstance(radius, MixtureRadius) or all(goal.union == "claims" for goal in goals):
+        return radius
+    changed: Radius = replace(radius, union="pairs")  # type: ignore[type-var]
+    return changed
 
 
 def frozen(eps: Any, name: str) -> float | tuple[float, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.goals.base import Goal, as_answer, frozen
+from paretoid.goals.base import as_answer, frozen
+from paretoid.goals.limited import LimitedGoal, limits_in_words
 from paretoid.theory.checks import BoolArray, as_epsilon, as_means
 from paretoid.theory.dominance import pareto_set
 
@@ -15,9 +16,17 @@ if TYPE_CHECKING:
     from paretoid.view import View
 
 
-@dataclass(frozen=True)
-class Cover(Goal):
+@dataclass(frozen=True, repr=False)
+class Cover(LimitedGoal):
     """(eps1, eps2)-cover: near-optimal arms such that every optimal arm left out is within eps2.
+
+    Near-optimal: no other arm is better by more than eps1 in every objective at once, so being
+    close in one objective is enough. Left out: better than an arm returned by less than eps2, in
+    every objective.
+
+    `limits` says what arms must meet besides, `{"toxicity": at_most(0.30)}`: the answer is then
+    about the arms that do. An objective with a limit counts in domination only if its limit says
+    `compared=True`.
 
     >>> Cover(eps2=1.5).is_correct(np.array([True, False]), [[1.0, 0.0], [0.0, 1.0]])
     True
@@ -26,10 +35,13 @@ class Cover(Goal):
     eps1: Any = 0.0
     eps2: Any = 0.0
 
+    limits: Any = field(default=None, kw_only=True)
+
     guarantee = "proved"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eps1", frozen(self.eps1, "eps1"))
+        self._freeze_limits()
         object.__setattr__(self, "eps2", frozen(self.eps2, "eps2"))
 
     def check(self, K: int, D: int) -> None:
@@ -42,18 +54,33 @@ class Cover(Goal):
         mu = as_means(means)
         mask = as_answer(answer, len(mu))
         lifted = mu[mask] + as_epsilon(self.eps2, mu.shape[1], name="eps2")
-        covered = np.array([(row < lifted).all(axis=1).any() for row in mu])
-        fine = mask | ~pareto_set(mu) | covered
-        return bool(fine.all() and pareto_set(mu, self.eps1)[mask].all())
+        needed, allowed = pareto_set(mu), pareto_set(mu, self.eps1)
+        compared = np.ones(mu.shape[1], dtype=bool)
+        if self.limits is not None:
+            needed, allowed = self.bounds.sets(mu, self.eps1)
+            compared = self.bounds.compared
+        covered = np.array([(row < lifted)[:, compared].all(axis=1).any() for row in mu])
+        return bool((mask | ~needed | covered).all() and allowed[mask].all())
 
     def decide(self, view: View) -> BoolArray | None:
         """OPT(t), once max(g_i^eps2, h_i) > 0 for every arm i."""
+        if self.limits is not None:
+            return self._decide_within(view)
         OPT = view.optimal
         credit = np.where(OPT[:, None], view.in_units(self.eps2), 0.0)  # (K, D): eps2 for j in OPT
         within = (view.difference - credit + view.drop).max(axis=2)
         np.fill_diagonal(within, np.inf)
         return OPT if bool((np.maximum(-within.min(axis=1), view.h) > 0).all()) else None
 
+    def _decide_within(self, view: View) -> BoolArray | None:
+        """The arms kept, once every other is dropped or certainly within eps2 of one of them."""
+        said, d = self.verdicts(view), self.bounds.compared
+        credit = view.in_units(self.eps2)[d]
+        within = (view.difference[:, :, d] - credit + view.drop[:, :, d]).max(axis=2)
+        covered = ((within < 0) & said.kept[None, :] & ~np.eye(view.K, dtype=bool)).any(axis=1)
+        return said.kept if bool((said.kept | said.dropped | covered).all()) else None
+
     def words(self) -> str:
         """What is asked for, as reports say it."""
-        return "arms such that every optimal arm left out is close to one of them"
+        said = "arms such that every optimal arm left out is close to one of them"
+        return said + limits_in_words(self.limits)

@@ -13,6 +13,7 @@ dashes tell things apart.
 
 from paretoid.plots.allocation import pulls
 from paretoid.plots.assurance import assurance
+from paretoid.plots.cones import cones
 from paretoid.plots.coordinates import parallel
 from paretoid.plots.covers import samples_against_eps2
 from paretoid.plots.fits import forest, projections
@@ -23,6 +24,6 @@ from paretoid.plots.recruitment import recruitment
 from paretoid.plots.stopping import stopping_times
 
 __all__ = [
-    "assurance", "forest", "front", "intervals", "parallel", "pareto_probability", "projections",
-    "pulls", "recruitment", "samples_against_eps2", "stopping_times",
+    "assurance", "cones", "forest", "front", "intervals", "parallel", "pareto_probability",
+    "projections", "pulls", "recruitment", "samples_against_eps2", "stopping_times",
 ]  # fmt: skip

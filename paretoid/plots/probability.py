@@ -49,6 +49,8 @@ def pareto_probability(
     bars = [("optimal", rows + (size / 2 if margin else 0.0), style.DARK, "optimal", "")]
     if margin:
         what = f"within {fold:g}-fold of optimal" if fold else "within the margin of optimal"
+        if shares.attrs.get("margin_means") == "all":
+            what = "not practically dominated" + (f", {fold:g}-fold" if fold else "")
         bars.append(("near_optimal", rows - size / 2, style.LIGHT, what, "////"))
     for name, y, color, label, hatch in bars:
         share, error = shares[name].values, 2 * shares[f"{name}_error"].values

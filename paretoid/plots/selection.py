@@ -137,7 +137,8 @@ def problem(runs: Any, bandit: Bandit | None) -> Problem | None:
     means = one["means"].transpose("arm", "objective").values
     scale = one["scale"].transpose("arm", "objective").values
     sign = np.where(one["minimize"].values, -1.0, 1.0)
-    return Problem(means * sign, scale, scale, one.attrs["outcomes"] == "independent gaussian")
+    known = "gaussian" if one.attrs["outcomes"] == "independent gaussian" else ""
+    return Problem(means * sign, scale, scale, known)
 
 
 def _check_arms(runs: Any, bandit: Bandit) -> None:

@@ -26,7 +26,7 @@ WORDS = {
     )),
     "characteristic": ("least possible mean", (
         "Least possible mean: T* kl(delta, 1 - delta), below which no delta-correct method for "
-        "the whole Pareto set can be on average; Gaussian outcomes, no margin."
+        "the whole Pareto set can be on average; independent objectives, no margin."
     )),
 }  # fmt: skip
 

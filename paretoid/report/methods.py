@@ -7,8 +7,9 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 
-from paretoid.goals import AtMost, Cover, Goal
-from paretoid.text import interval, margin
+from paretoid.goals import AtMost, Cover, Goal, PracticalSet
+from paretoid.goals.limited import limits_in_words
+from paretoid.text import MARGINS, interval, margin
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
@@ -20,9 +21,8 @@ from paretoid.theory.radii import (
 from paretoid.theory.shares import Shares
 
 PARETO = (
-    "An arm is Pareto-optimal if no other arm is strictly better in every objective at once, and "
-    "within a margin of optimal if no other arm is better by more than the margin in every "
-    "objective at once."
+    "An arm is Pareto-optimal if no other arm is strictly better in every objective at once. "
+    + MARGINS["any"]
 )
 
 APE = (
@@ -50,7 +50,21 @@ def asked(goal: Goal, name: str = "") -> str:
     'one Pareto-optimal arm'
     >>> asked(AtMost(2, 0.1), "a 1.5-fold margin")
     'any 2 arms within a 1.5-fold margin of optimal, or all optimal ones if they are fewer'
+    >>> from paretoid import at_most
+    >>> asked(ParetoSet(limits={"toxicity": at_most(0.3)}))
+    'all Pareto-optimal arms, of those with toxicity at most 0.3'
+    >>> asked(PracticalSet(0.5, 0.1))
+    'all arms that are not practically dominated, by 0.5 (told up to 0.1)'
     """
+    return _asked(goal, name) + limits_in_words(goal.limits)
+
+
+def _asked(goal: Goal, name: str) -> str:
+    if isinstance(goal, PracticalSet):
+        around = margin(goal.slack)
+        return f"all arms that are not practically dominated, by {name or margin(goal.margin)}" + (
+            f" (told up to {around})" if np.any(goal.slack) else ""
+        )
     exact = not np.any(goal.eps1)
     near = f"within {name or margin(goal.eps1)} of optimal"
     if isinstance(goal, AtMost):
@@ -78,6 +92,8 @@ def labels(goals: Sequence[Goal]) -> list[str]:
     for goal in goals:
         if isinstance(goal, AtMost):
             short.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
+        elif isinstance(goal, PracticalSet):
+            short.append("not practically dominated")
         else:
             short.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
     return short if len(set(short)) == len(short) else [str(goal) for goal in goals]

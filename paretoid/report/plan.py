@@ -50,7 +50,7 @@ from paretoid.report.page import (
 )
 from paretoid.report.plan_text import without
 from paretoid.summaries import Summary, summary_of
-from paretoid.text import at_most, chosen, count, counted, interval, shares
+from paretoid.text import MARGINS, at_most, chosen, count, counted, interval, shares
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -151,6 +151,9 @@ def _answers(
             blocks.append(TextBlock(planned.attrs["shares_in_words"]))
     else:
         blocks.insert(0, TextBlock(planned.attrs["guarantee_in_words"], "warning"))
+    assumed = trial_of(fit).assumptions
+    if assumed:
+        blocks.append(TextBlock(f"Assumed, not reported: {' '.join(assumed)}"))
     blocks = [*(TextBlock(said, "warning") for said in nothing_settles(planned)), *blocks]
     problems = group(fit, "posterior").attrs["paretoid_problems"]
     if problems:
@@ -205,13 +208,16 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
     for g, (label, summary) in enumerate(zip(methods.labels(goals), told, strict=True)):
         plan = planned.isel(goal=g)
         mean = mean_interval(plan.plug_in_stopping_time.values)
-        bounds = [credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")]
+        bounds = [
+            credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")
+            if not bool(plan[name].isnull().any())
+        ]  # fmt: skip
         rows.append([
             Cell(label),
             *(samples(*_needed(plan, level), limit=limit) for level in levels),
             samples(*mean, least=not bool(plan.plug_in_stopped.all())),
             percent(*summary.late), percent(*summary.error),
-            *(samples(*map(float, bound)) for bound in bounds),
+            *([samples(*map(float, bound)) for bound in bounds] or [Cell("none known")] * 2),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
              "mean N on the fitted means", "censored at the limit", "wrong answers",
@@ -301,7 +307,8 @@ def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> Tabl
         rows,
         "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
         f"participants are means over {summary.runs} simulated trials ± standard errors; shares of "
-        "trials have 95% intervals. Censored trials return no arm.",
+        "trials have 95% intervals. Censored trials return no arm."
+        + (f" {MARGINS[shares.attrs.get('margin_means', 'any')]}" if has_margin else ""),
     )
 
 
@@ -327,17 +334,20 @@ def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
             f"participants per arm, the need of a small pilot simulation at the posterior means."
         )
     time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    law = "0/1" if set(trial_of(fit).scales) == {"binary"} else "Gaussian"
     bound = (
         f"For comparison: on the fitted means without a margin every delta-correct method needs "
         f"at least {count(least)} samples on average (characteristic time T* = {count(time)}, "
-        f"computed to a relative 1e-6; Gaussian outcomes)."
+        f"computed to a relative 1e-6; {law} outcomes)."
     )
+    if math.isnan(time):
+        bound = ""
     if math.isinf(time):
         bound = "On the fitted means arms tie exactly, so without a margin no method ever ends."
     return [
         *fit_methods(fit), f"{methods.PARETO} {methods.APE}",
         f"{methods.intervals_of(radius, planned.attrs['radius'])} {_promise(radius, planned)}",
-        simulated, bound, methods.INTERVALS,
+        simulated, *([bound] if bound else []), methods.INTERVALS,
     ]  # fmt: skip
 
 

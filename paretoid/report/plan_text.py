@@ -18,20 +18,31 @@ from paretoid.report.calendar_words import (
     rate_rows,
     settled_words,
 )
+from paretoid.report.prior_table import prior_dict, prior_text
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) -> str:
-    """Tables and sentences that keep within `width` columns, from 40 on."""
+def as_text(
+    fit: Any,
+    shares: xr.Dataset,
+    planned: xr.Dataset,
+    width: int = 80,
+    *,
+    priors: xr.Dataset | None = None,
+) -> str:
+    """Tables and sentences that keep within `width` columns, from 40 on.
+
+    `priors` is what `paretoid.estimation.sensitivity` returned.
+    """
     trial = trial_of(fit)
     width = max(width, 40)
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
     sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
-    first = [*nothing_settles(planned), *sentences, *trial.assumptions, _problems(fit)]
-    lines = [*_wrapped(first, width), ""]
+    first = [*nothing_settles(planned), *sentences, *trial.assumptions, *trial.readings]
+    lines = [*_wrapped([*first, _problems(fit)], width), ""]
     heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
     if (shares.attrs["eps1"] > 0).any():
         heads.append("in margin")
@@ -43,17 +54,31 @@ def as_text(fit: Any, shares: xr.Dataset, planned: xr.Dataset, width: int = 80) 
     for goal in planned.goal.values:
         lines += _of_goal(planned.sel(goal=goal), width)
     words = [
+        _margin_in_words(shares),
+        "Probabilities of being optimal leave limits out of account; the simulated trials do not."
+        if any("limits=" in str(goal) for goal in planned.goal.values)
+        else "",
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         conduct_words(planned),
         planned.attrs["guarantee_in_words"],
         planned.attrs.get("shares_in_words", ""),
-        f"Exact problem: T* = {text.count(float(planned.characteristic_time))}, so at least "
-        f"{text.count(float(planned.lower_bound))} samples on average for any exact method on the "
-        f"fitted means.",
+        _least(planned),
         planned.attrs["near_ties"],
     ]
-    return "\n".join([*lines, "", *_wrapped(words, width)])
+    lines += ["", *_wrapped(words, width)]
+    return "\n".join(lines if priors is None else [*lines, "", prior_text(priors, width)])
+
+
+def _least(planned: xr.Dataset) -> str:
+    """What no exact method can be below on average; nothing where no such bound is known."""
+    time, least = float(planned.characteristic_time), float(planned.lower_bound)
+    if math.isnan(time):
+        return ""
+    return (
+        f"Exact problem: T* = {text.count(time)}, so at least {text.count(least)} samples on "
+        f"average for any exact method on the fitted means."
+    )
 
 
 def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
@@ -74,9 +99,12 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         ["wrong answers", f"{float(plan.error_rate):.1%}"],
         ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
         *calendar_rows(plan),
-        ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
-        ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
     ]
+    if not bool(plan.sharp_bound.isnull().any()):
+        facts += [
+            ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
+            ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
+        ]
     arms = [
         [str(arm), text.count(samples), f"{share:.0%}"]
         for arm, samples, share in zip(
@@ -91,6 +119,13 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
     if "needed_by_rate" in plan:
         tables.append(text.table(RATE_HEADS, rate_rows(plan), names=0, width=width - 2))
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
+
+
+def _margin_in_words(shares: xr.Dataset) -> str:
+    """What the margin means; nothing if there is none."""
+    if not (shares.attrs["eps1"] > 0).any():
+        return ""
+    return text.MARGINS[shares.attrs.get("margin_means", "any")]
 
 
 def _of_level(plan: xr.Dataset, level: float, limit: int) -> list[list[str]]:
@@ -132,7 +167,9 @@ def _uniform(plan: xr.Dataset) -> dict[str, Any]:
     return {"uniform_needed": dict(zip(levels, plan.uniform_needed.values, strict=True))}
 
 
-def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]:
+def as_dict(
+    fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, priors: xr.Dataset | None = None
+) -> dict[str, Any]:
     """The same for machines; null stands for infinity, which JSON cannot say."""
     trial = trial_of(fit)
     goals = {}
@@ -159,6 +196,7 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         "endpoints": trial.endpoints,
         "citation": trial.citation,
         "assumptions": trial.assumptions,
+        "readings": trial.readings,
         "fit_problems": fit["posterior"].attrs["paretoid_problems"],
         "probability_optimal": dict(zip(trial.arms, shares.optimal.values, strict=True)),
         "probability_within_margin": dict(zip(trial.arms, shares.near_optimal.values, strict=True)),
@@ -168,4 +206,4 @@ def as_dict(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, Any]
         **{key: value for key, value in planned.attrs.items()
            if key not in ("citation", "assumptions", "fold")},
     })  # fmt: skip
-    return data
+    return data if priors is None else data | {"prior_sensitivity": prior_dict(priors)}

@@ -101,8 +101,9 @@ def read_store(directory: str | Path) -> StoredCampaign:
 
 
 def _problem(case: dict[str, Any], sign: FloatArray) -> Problem:
-    gaussian = case["kind"] == "GaussianBandit" and "covariance" not in case
-    return Problem(case["means"] * sign, case["scale"], case["scale"], gaussian)
+    laws = {"GaussianBandit": "gaussian", "BernoulliBandit": "bernoulli"}
+    outcomes = "" if "covariance" in case else laws.get(case["kind"], "")
+    return Problem(case["means"] * sign, case["scale"], case["scale"], outcomes)
 
 
 def as_dict(stored: StoredCampaign) -> dict[str, Any]:

@@ -46,5 +46,5 @@ class APE(Rule):
     def choose(self, view: View, rng: np.random.Generator) -> list[int]:
         """b_t and c_t, or the less sampled of them."""
         if self.in_rounds:
-            return [view.b, view.c]
+            return [view.b, view.c] if view.b != view.c else [view.b]
         return [less_sampled(view.b, view.c, view.counts)]

@@ -65,6 +65,8 @@ class Rule(Member):
 
     #: where no radius is given; None: `Mixture()`
     default_radius: ClassVar[Radius | None] = None
+    #: samples after which it answers, whatever is known by then; None: it waits for the goal
+    budget: int | None = None
     #: False: a round that the budget cuts short is sampled as far as it goes, and not tested
     whole_rounds: ClassVar[bool] = True
 

@@ -81,7 +81,8 @@ class BestArmRule(Rule):
             )
         for goal in goals:
             exact = type(goal) is ParetoSet and not goal.eps1
-            if not exact and not (type(goal) is AtMost and goal.k == 1):
+            free = goal.limits is None
+            if not free or not (exact or (type(goal) is AtMost and goal.k == 1)):
                 raise ValueError(
                     f"{name} returns one arm, and a correct answer to {goal} may need more or "
                     f"others. It serves ParetoSet() and AtMost(1, eps1); for other goals use "

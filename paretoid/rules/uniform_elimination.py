@@ -55,6 +55,11 @@ class UniformElimination(Rule):
         """The whole set or k arms, and a radius that depends on the two arms alone."""
         refuse_growing(self, radius)
         for goal in goals:
+            if goal.limits is not None:
+                raise ValueError(
+                    f"UniformElimination cannot stop for {goal}: it compares arms with each other, "
+                    f"not with limits. Use APE() or RoundRobin()."
+                )
             if type(goal) not in (ParetoSet, AtMost):
                 raise ValueError(
                     f"UniformElimination cannot stop for {goal}: it retires arms before it is "

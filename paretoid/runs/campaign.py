@@ -17,6 +17,7 @@ from paretoid.bounds import exact_gaussian
 from paretoid.conduct import Conduct
 from paretoid.engine.cache import is_compiled
 from paretoid.goals import Goal
+from paretoid.parts import guarantee_of
 from paretoid.rules import Rule
 from paretoid.runs.chunk import Checkpoint, run_chunk
 from paretoid.runs.dispatch import Task, dispatch, executor_for, runs_here, workers_of
@@ -33,8 +34,7 @@ from paretoid.runs.setting import (
 )
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.text import counted
-from paretoid.theory.checks import FloatArray, check_count
-from paretoid.theory.member import weakest
+from paretoid.theory.checks import FloatArray, check_count, check_name
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -152,14 +152,18 @@ class Campaign:
 
     @property
     def guarantees(self) -> list[str]:
-        """For each radius the weakest of rule, radius and goals.
+        """For each radius what `guarantee_of` says, of every delta.
 
         >>> from paretoid import BernoulliBandit, Mixture
         >>> radii = [Mixture(), Mixture(union="none")]
         >>> Campaign(BernoulliBandit([[0.9], [0.1]]), radii=radii).guarantees
         ['proved', 'heuristic']
         """
-        return [weakest([self.rule, radius, *self.goals]) for radius in self.radii]
+        K, D = self.bandits[0].K, self.bandits[0].D
+        return [
+            min(guarantee_of(self.rule, radius, self.goals, K, D, delta) for delta in self.deltas)
+            for radius in self.radii
+        ]  # "heuristic" comes before "proved"
 
     @cached_property
     def compiled(self) -> bool:
@@ -411,7 +415,7 @@ def _as_labels(labels: Sequence[str] | None, size: int) -> list[str] | list[int]
         return list(range(size))
     if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != size:
         raise ValueError(f"labels={labels!r} must be {size} names, one for each bandit.")
-    names = [str(label) for label in labels]
+    names = [check_name(label, what="label") for label in labels]
     _refuse_repeats(names, "labels")
     return names
 

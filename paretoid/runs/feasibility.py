@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.goals import AtMost, Goal, ParetoSet
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import (
     KaufmannKoolen,
@@ -32,12 +32,15 @@ def refuse_endless(bandit: Bandit, goals: Sequence[Goal], radius: Radius, delta:
     divisor = bandit.scale.max(axis=0)
     judge = _judge(radius)
     enough = _enough(judge, bandit.K, bandit.D, delta)
-    for eps1 in {goal.eps1 for goal in goals}:  # no goal has smaller gaps than ParetoSet(eps1)
-        if ParetoSet(eps1).gaps(bandit.oriented, divisor).min() > enough:
-            continue
-        for goal in goals:
-            if goal.eps1 == eps1:
-                _refuse(bandit, goal, goal.gaps(bandit.oriented, divisor), judge, delta)
+    settled = {  # no cover and no AtMost has smaller gaps than ParetoSet(eps1)
+        eps1
+        for eps1 in {goal.eps1 for goal in goals}
+        if ParetoSet(eps1).gaps(bandit.oriented, divisor).min() > enough
+    }
+    for goal in goals:
+        ours = isinstance(goal, (ParetoSet, Cover, AtMost)) and goal.limits is None
+        if not (ours and goal.eps1 in settled):
+            _refuse(bandit, goal, goal.gaps(bandit.oriented, divisor), judge, delta)
 
 
 def _judge(radius: Radius) -> Mixture | KaufmannKoolen:
@@ -99,7 +102,7 @@ def _refuse(
             f"take {needed:.1e} samples"
         )
     raise ValueError(
-        f"{goal} may never stop: {names}{more} {reason}. Allow a slack (eps1 or eps2), ask for "
-        f"fewer arms (AtMost), or pass max_samples= (--max-samples) to run to a budget and see "
+        f"{goal} may never stop: {names}{more} {reason}. Allow a slack (eps1, eps2, slack), ask "
+        f"for fewer arms (AtMost), or pass max_samples= (--max-samples) to run to a budget and see "
         f"which runs stopped."
     )

@@ -12,7 +12,8 @@ from paretoid.engine.build import build_program, check_radius, runs_compiled, ru
 from paretoid.engine.columns import Columns
 from paretoid.engine.program import Program
 from paretoid.goals import Cover, Goal, ParetoSet
-from paretoid.goals.listed import as_goals, listed
+from paretoid.goals.base import with_union
+from paretoid.parts import as_goals, check_limits, guarantee_of, listed
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.feasibility import refuse_endless
 from paretoid.theory.checks import as_epsilon, check_count, check_delta
@@ -52,8 +53,9 @@ class Setting:
 
     @property
     def guarantee(self) -> str:
-        """ "proved" if rule, radius and goals all are."""
-        return weakest([self.rule, self.radius, *self.goals])
+        """ "proved" if rule, radius and goals all are, and fit together."""
+        K, D = self.bandit.K, self.bandit.D
+        return guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
 
     def program(self) -> tuple[Program, Columns | None]:
         """The numbers the kernels read, and the columns among them that may grow."""
@@ -68,10 +70,14 @@ def certifies(rule: Rule, radius: Radius) -> bool:
 
 
 def streams_of(goals: Sequence[Goal], D: int) -> list[list[int]]:
-    """Positions of goals that share a stream: those with one eps1, covers by decreasing eps2."""
-    groups: dict[tuple[float, ...], list[int]] = {}
+    """Positions of goals that share a stream: those with one eps1, covers by decreasing eps2.
+
+    A goal that names the arms to compare has a stream of its own.
+    """
+    groups: dict[Any, list[int]] = {}
     for position, goal in enumerate(goals):
-        groups.setdefault(tuple(as_epsilon(goal.eps1, D)), []).append(position)
+        key = position if goal.steers else tuple(as_epsilon(goal.eps1, D))
+        groups.setdefault(key, []).append(position)
 
     def slack(position: int) -> float:
         goal = goals[position]
@@ -98,7 +104,7 @@ def check_setting(
             f"your own subclass of Rule."
         )
     if radius is None:
-        radius = rule.default_radius or Mixture()
+        radius = with_union(rule.default_radius or Mixture(), goal_list)
     delta = check_delta(delta)
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     if max_samples is not None:
@@ -107,7 +113,8 @@ def check_setting(
     for instance in bandits:
         rule.check(instance, goal_list, radius)
         check_radius(radius, instance, rule)
-        if max_samples is None:
+        check_limits(goal_list, radius, instance, delta)
+        if max_samples is None and rule.budget is None:
             refuse_endless(instance, goal_list, radius, delta)
     return goal_list, rule, radius, delta, seed, max_samples
 

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid import estimation
+from paretoid import estimation, theory
 from paretoid.cli import members
 from paretoid.estimation import TrialSummary, load_trial
 
@@ -24,16 +24,20 @@ def saved(monkeypatch):
     noise = rng.standard_normal((4, 500, *trial.mean.shape)) * 0.05
     sigma = np.broadcast_to([0.5, 1.0, 2.0], noise.shape) * np.exp(noise)
     dims = ("chain", "draw", "arm", "endpoint")
+    spread = 0.15 * np.exp(0.3 * rng.standard_normal((4, 500, 3)))
+    one = ("chain", "draw", "estimated_endpoint")
     posterior = xr.Dataset(
-        {"mu": (dims, trial.mean + noise), "sigma": (dims, sigma)},
-        {"arm": list(trial.arms), "endpoint": list(trial.endpoints)},
+        {"mu": (dims, trial.mean + noise), "sigma": (dims, sigma),
+         "log_sigma": (one, np.log(sigma).mean(axis=2)), "spread": (one, spread)},
+        {"arm": list(trial.arms), "endpoint": list(trial.endpoints),
+         "estimated_endpoint": list(trial.endpoints)},
         {
             "paretoid_trial": trial.to_json(),
             "paretoid_variances": "partial",
             "paretoid_problems": "",
             "paretoid_priors": "default",
         },
-    )
+    )  # fmt: skip
     stats = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((4, 500), dtype=bool))})
     tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
     monkeypatch.setattr(estimation, "fit", lambda *_, **__: tree)
@@ -116,8 +120,10 @@ def test_less_is_better_means_the_negated_numbers(cli, doses, tmp_path):
 def test_bounds_say_only_what_is_proved(cli, doses, tmp_path):
     (tmp_path / "coins.csv").write_text("arm,a\nA,0.5\nB,0.25\n")
     coins = quiet_json(cli, "bounds", "coins.csv", "--kind", "bernoulli")
-    assert coins["characteristic_time"] is None
-    assert set(coins["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1"}
+    time = theory.characteristic_time([[0.5], [0.25]], outcomes="bernoulli")
+    assert coins["characteristic_time"]["time"] == time.time
+    assert set(coins["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1", "characteristic"}
+    assert "Bernoulli arms" in coins["bounds"]["characteristic"]["holds"]
     slack = quiet_json(cli, "bounds", "doses.csv", "--scale", "1", "--eps1", "0.1")
     assert set(slack["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1"}
     (tmp_path / "c.toml").write_text(
@@ -295,7 +301,7 @@ def test_datasets_lists_everything_that_ships(cli):
 
 def test_a_trial_that_is_written_is_the_trial_that_is_read(cli, tmp_path):
     for name in estimation.TRIALS:
-        code, text, _ = cli("datasets", name, "--kind", "trial", "--out", "t.csv")
+        code, text, _ = cli("datasets", name, "--kind", "trial", "--out", "t.csv", "--force")
         assert code == 0
         ours, again = load_trial(name), TrialSummary.read_csv(tmp_path / "t.csv")
         assert (again.arms, again.endpoints, again.scales) == (
@@ -345,6 +351,14 @@ def test_fit_prints_the_posterior_with_its_diagnostics(cli, saved, monkeypatch):
     assert max(map(len, text.splitlines())) <= 40
     assert "95% interval" in text
     assert "No problems." in text
+    # Means 0.05 apart from nothing but their own kind: no prior of these widths moves them.
+    by_prior = found["prior_sensitivity"]
+    assert list(by_prior["priors"]) == ["tighter", "as fitted", "wider"]
+    assert [prior["method"] for prior in by_prior["priors"].values()] == [
+        "reweighted", "as fitted", "reweighted",
+    ]  # fmt: skip
+    assert by_prior["arms_that_change"] == []
+    assert "The same arms are optimal" in " ".join(text.split())
 
 
 def test_a_plan_starts_from_a_saved_fit(cli, saved, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ import paretoid as pt
 from paretoid.explorer import LedgerError, session
 from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
+from paretoid.explorer.ledger import Ledger
 from paretoid.explorer.session import lens_of
 from paretoid.view import Samples, Standing
 
@@ -353,7 +355,7 @@ def test_other_bad_calls_are_refused_in_words():
     a = trial.ask()
     before = trial.head
     for call, words in [
-        (lambda: trial.ask(0), "n=0 must be an integer of at least 1"),
+        (lambda: trial.ask(0), "n=0 must be an integer in 1..10000"),
         (lambda: trial.tell(a, [1.0, 1.0], id=1), "has its own id"),
         (lambda: trial.tell(a, [1.0, 1.0], unplanned=True), "is not unplanned"),
         (lambda: trial.correct(a, [1.0, 1.0], reason="x"), "not known yet"),
@@ -524,6 +526,79 @@ def test_a_snapshot_opens_to_the_same_state_as_the_log(tmp_path, monkeypatch):
         again.verify()
 
 
+def forge_snapshot(path, state):
+    """Put a snapshot into a ledger as anybody with SQLite can, digest and all."""
+    blob = state.to_bytes()
+    row = (state.seq, state.hash, hashlib.sha256(blob).hexdigest(), blob)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM snapshots")
+        connection.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", row)
+
+
+def test_a_forged_snapshot_is_believed_by_no_command(tmp_path):
+    """Sums that make C win, with a digest that fits: the answer still comes from the log."""
+    path = tmp_path / "trial.db"
+    with explorer(ledger=path) as trial:
+        fill(trial, np.random.default_rng(9), 15)
+        truth, forged = trial.status(), trial.replay()
+        waiting = trial.ask()
+    for d in range(2):
+        forged.sums[d][2] += 1e6 * forged.design.sign[d]
+    forge_snapshot(path, forged)
+    with pt.Explorer.open(path) as again:
+        np.testing.assert_array_equal(again.status().means, truth.means)
+        again.tell(waiting, [0.0, 0.0])
+        assert set(again.answers.values()) == {None}
+        with pytest.raises(LedgerError, match="snapshot at event"):
+            again.verify()
+
+
+def test_a_snapshot_vouched_for_by_the_log_may_lack_any_field(tmp_path):
+    """The log says that it was written; what cannot be read in it is rebuilt."""
+    path = tmp_path / "trial.db"
+    with explorer(ledger=path) as trial:
+        fill(trial, np.random.default_rng(9), 15)
+        truth, state = trial.status(), trial._current()
+        line, _, columns = state.to_bytes().partition(b"\n")
+        whole = json.loads(line)
+        for field in whole:
+            rest = {name: value for name, value in whole.items() if name != field}
+            blob = json.dumps(rest).encode() + b"\n" + columns
+            state = trial._current()
+            event = trial._ledger.keep_snapshot(
+                state.seq, state.hash, blob, time="noon", author="ann"
+            )
+            state.apply(event)
+            with pt.Explorer.open(path) as again:
+                np.testing.assert_array_equal(again.status().means, truth.means)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [("stopped", {"answer": ["A"], "samples": 3}), ("stopped", {}), ("asked", {}), ("told", {}),
+     ("scaled", {}), ("settled", {}), ("corrected", {}), ("overridden", {}), ("kept", {})],
+)  # fmt: skip
+def test_an_event_without_its_fields_is_a_sentence(tmp_path, kind, body):
+    path = tmp_path / "trial.db"
+    with explorer(ledger=path) as trial:
+        fill(trial, np.random.default_rng(9), 5)
+        with trial._ledger.transaction():
+            trial._ledger.append(kind, body, time="noon", author="eve")
+        with pytest.raises(LedgerError, match=r"event \d+ \("):
+            trial.verify()
+    with pytest.raises(LedgerError, match=rf"event \d+ \({kind}\)"):
+        pt.Explorer.open(path)
+
+
+@pytest.mark.parametrize("body", [{}, {"design": None}, {"design": {"arms": 3}}, {"design": []}])
+def test_a_log_without_a_design_is_a_sentence(tmp_path, body):
+    path = tmp_path / "trial.db"
+    with Ledger(path, create=True) as ledger, ledger.transaction():
+        ledger.append("created", body, time="noon", author="eve")
+    with pytest.raises(LedgerError, match=r"event 1 \(created\) holds no design"):
+        pt.Explorer.open(path)
+
+
 def test_a_changed_snapshot_is_found_by_verify_and_an_unsound_one_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(session, "_SNAPSHOT", 20)
     path = tmp_path / "trial.db"
@@ -537,7 +612,7 @@ def test_a_changed_snapshot_is_found_by_verify_and_an_unsound_one_not_used(tmp_p
         np.testing.assert_array_equal(again.status().lower, truth.lower)
         changed = again._current()
         changed.sums[0][0] += 1.0
-        again._ledger.keep_snapshot(changed.seq, changed.hash, changed.to_bytes())
+        forge_snapshot(path, changed)
     with pt.Explorer.open(path) as forged, pytest.raises(LedgerError, match="snapshot at event"):
         forged.verify()
 
@@ -549,7 +624,7 @@ def test_a_snapshot_with_another_design_is_found_by_verify_and_not_used(tmp_path
         truth = trial.status()
         state = trial._current()
         state.design.delta = 0.9
-        trial._ledger.keep_snapshot(state.seq, state.hash, state.to_bytes())
+        forge_snapshot(path, state)
         with pytest.raises(LedgerError, match=r"event 1 .* not the one the trial was created with"):
             trial.verify()
     with pt.Explorer.open(path) as again:
@@ -729,13 +804,16 @@ def test_many_events_open_in_linear_time(tmp_path):
                     body = {"id": id, "outcome": {"gain": float(id % 7), "harm": float(id % 5)}}
                     trial._ledger.append("told", body, time="noon", author="ann")
     start = datetime.now(UTC)
-    with pt.Explorer.open(path) as trial:
-        state = trial._current().to_bytes()
+    trial = pt.Explorer.open(path)
     replayed = (datetime.now(UTC) - start).total_seconds()
+    with trial:
+        assert trial._ledger.snapshot() is None  # reading writes nothing
+        trial.ask()
+        state = trial._current().to_bytes()
     start = datetime.now(UTC)
     with pt.Explorer.open(path) as trial:
         assert trial._current().to_bytes() == state
-        assert trial._ledger.snapshot()[0] == trial._current().seq
+        assert trial._ledger.snapshot()[0] == trial._current().seq - 1
     opened = (datetime.now(UTC) - start).total_seconds()
     assert replayed < 20  # about 0.5 s on an idle core
     assert opened < replayed

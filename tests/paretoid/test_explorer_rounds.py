@@ -12,6 +12,7 @@ import pytest
 
 import paretoid as pt
 from paretoid.explorer import Design, LedgerError, session
+from paretoid.explorer.ledger import FORMAT
 from paretoid.explorer.state import TrialState
 
 ARMS = list("ABCDE")
@@ -317,7 +318,7 @@ def test_a_ledger_of_the_first_format_opens_verifies_and_goes_on(tmp_path):
         assert explorer.design.rule == pt.APE(pull="both")
         assert explorer._ledger._execute("PRAGMA user_version").fetchone() == (1,)  # only read
         assert explorer.ask().arm == "A"  # the second of the pair
-        assert explorer._ledger._execute("PRAGMA user_version").fetchone() == (2,)
+        assert explorer._ledger._execute("PRAGMA user_version").fetchone() == (FORMAT,)
         rng, means = np.random.default_rng(0), {"A": [3, 0], "B": [1, 1], "C": [0, 3]}
         for w in explorer.status().waiting:
             told = dict(zip(w.objectives, means[w.arm][2 - len(w.objectives) :], strict=True))
@@ -355,7 +356,9 @@ def test_opening_an_old_ledger_to_read_leaves_it_to_older_software(tmp_path, mon
     assert path.read_bytes() == before
     with pt.Explorer.open(path) as first, pt.Explorer.open(path) as second:
         second.ask()
-        second._ledger._execute("PRAGMA user_version=3")  # somebody newer came in between
+        second._ledger._execute(
+            f"PRAGMA user_version={FORMAT + 1}"
+        )  # somebody newer came in between
         with pytest.raises(LedgerError, match="newer paretoid"):
             first.ask()
-        assert first._ledger._execute("PRAGMA user_version").fetchone() == (3,)
+        assert first._ledger._execute("PRAGMA user_version").fetchone() == (FORMAT + 1,)

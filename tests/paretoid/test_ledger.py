@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import signal
 import sqlite3
@@ -14,7 +15,7 @@ import pytest
 
 import paretoid
 from paretoid.explorer.events import LedgerError, MemoryLedger, chained
-from paretoid.explorer.ledger import FORMAT, Ledger
+from paretoid.explorer.ledger import _SCHEMA, FORMAT, Ledger
 
 ROOT = Path(paretoid.__file__).parents[1]
 
@@ -147,6 +148,7 @@ def test_a_head_kept_elsewhere_shows_a_cut_tail(ten):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TRIGGER events_remain")
         connection.execute("DELETE FROM events WHERE seq > 7")
+        connection.execute(_SCHEMA[3])  # as a careful forger would
     with Ledger(path) as ledger:
         assert ledger.verify() == hashes[6]  # the chain alone cannot see it
         assert ledger.verify(head=hashes[4]) == hashes[6]
@@ -166,6 +168,57 @@ def test_a_head_kept_elsewhere_shows_a_rewritten_log(ten, tmp_path):
 def test_an_empty_head_is_refused(ten):
     with Ledger(ten[0]) as ledger, pytest.raises(ValueError, match="must be the hash"):
         ledger.verify(head="")
+
+
+def test_a_head_copied_by_hand_is_the_same_head(ten):
+    path, hashes = ten
+    with Ledger(path) as ledger:
+        by_hand = "  " + hashes[4][:32].upper() + "\n" + hashes[4][32:] + " "
+        assert ledger.verify(head=by_hand) == hashes[9]
+        for wrong in (hashes[4][:-1], hashes[4] + "0", "g" * 64):
+            with pytest.raises(ValueError, match="must be the hash"):
+                ledger.verify(head=wrong)
+
+
+SCHEMAS = {
+    "dropped": ["DROP TRIGGER events_stay"],
+    "disarmed": ["DROP TRIGGER events_stay",
+                 "CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT 1; END"],
+    "added": ["CREATE TRIGGER eve AFTER INSERT ON events BEGIN SELECT 1; END"],
+    "a view": ["CREATE VIEW eve AS SELECT * FROM events"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statements", SCHEMAS.values(), ids=SCHEMAS)
+def test_changed_tables_and_triggers_are_found(ten, statements):
+    path, _ = ten
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    with Ledger(path) as ledger, pytest.raises(LedgerError, match=r"(events_stay|eve) was "):
+        ledger.verify()
+
+
+@pytest.mark.parametrize("number", [0, -1, -(2**63)])
+def test_events_below_the_first_are_found(ten, number):
+    path, _ = ten
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        row = (number, "noon", "eve", "told", "{}", "feed")
+        connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+    with Ledger(path) as ledger, pytest.raises(LedgerError, match="a number below 1"):
+        ledger.verify()
+
+
+def test_a_trigger_that_swallows_events_is_noticed_before_anything_is_acknowledged(ten):
+    path, hashes = ten
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(
+            "CREATE TRIGGER eve BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END"
+        )
+    with Ledger(path) as ledger:
+        with pytest.raises(LedgerError, match="swallows events"):
+            write(ledger, 10)
+        assert ledger.head() == (10, hashes[9])
 
 
 def test_an_old_head_still_verifies_after_more_events(ten):
@@ -256,6 +309,23 @@ def test_a_full_disk_loses_nothing_acknowledged(path):
         assert numbers(ledger)[-1] == 7
 
 
+def test_a_snapshot_counts_only_while_the_log_vouches_for_it(ten):
+    path, hashes = ten
+    with Ledger(path) as ledger:
+        assert ledger.keep_snapshot(9, hashes[8], b"old", time="noon", author="ann") is None
+        event = ledger.keep_snapshot(10, hashes[9], b"state", time="noon", author="ann")
+        assert (event.seq, event.kind) == (11, "kept")
+        assert ledger.snapshot() == (10, hashes[9], b"state")
+        write(ledger, 11)
+        assert ledger.snapshot() == (10, hashes[9], b"state")  # replayed from event 10 on
+        ledger.verify()
+    forged = hashlib.sha256(b"forged").hexdigest()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE snapshots SET state = ?, digest = ?", (b"forged", forged))
+    with Ledger(path) as ledger:
+        assert ledger.snapshot() is None
+
+
 def test_a_busy_ledger_says_so(path):
     with Ledger(path, create=True) as first, Ledger(path, timeout=0.05) as second:
         with first.transaction(), pytest.raises(LedgerError, match="another process"):
@@ -291,10 +361,10 @@ ledger._connection.set_trace_callback(trace)
 for number in range(1000):
     with ledger.transaction():
         event = ledger.append("told", {"number": number}, time="noon", author=str(fatal))
-        ledger.append("asked", {"number": -number}, time="noon", author=str(fatal))
+        last = ledger.append("asked", {"number": -number}, time="noon", author=str(fatal))
     os.write(1, f"{event.seq} {event.hash}\\n".encode())  # acknowledged
     if number % 3 == 2:
-        ledger.keep_snapshot(event.seq, event.hash, b"state" * 100)
+        ledger.keep_snapshot(last.seq, last.hash, b"state" * 100, time="noon", author=str(fatal))
 """
 
 
@@ -313,7 +383,8 @@ def test_sigkill_between_any_two_statements_loses_nothing_acknowledged(path):
         total += len(acknowledged)
         with Ledger(path) as ledger:
             ledger.verify()
-            assert ledger.head()[0] % 2 == 0  # both events of a command, or neither
+            commands = sum(event.kind != "kept" for event in ledger.events())
+            assert commands % 2 == 0  # both events of a command, or neither
             for seq, digest in acknowledged:
                 assert ledger.hash_of(int(seq)) == digest
     assert total > 500  # it was not always killed before the first command

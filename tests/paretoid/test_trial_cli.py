@@ -296,7 +296,7 @@ BAD = {
     "no correction": (["correct", "have.db", "1", "--reason", "x"], "what the outcome is"),
     "arm without id": (["next", "have.db", "--arm", "placebo"], "say --instead-of"),
     "id without arm": (["next", "have.db", "--instead-of", "1"], "needs --arm and --reason"),
-    "none asked": (["next", "have.db", "-n", "0"], "n=0 must be an integer of at least 1"),
+    "none asked": (["next", "have.db", "-n", "0"], "n=0 must be an integer in 1..10000"),
     "existing": (["new", "design.toml", "have.db"], "never overwritten"),
     "empty head": (["verify", "have.db", "--head", ""], "must be the hash"),
     "nothing to verify": (["verify", "none.db"], "no ledger at none.db"),
@@ -325,10 +325,10 @@ def test_verify_ends_with_code_1_where_the_check_fails(trial, tmp_path):
     kept = head(trial("record", "t.db", 1, "IgG=1"))
     assert json.loads(trial("verify", "t.db", "--json", "--head", kept))["sound"] is True
     assert trial.code == 0
-    said = json.loads(trial("verify", "t.db", "--head", "beef", "--json"))
+    said = json.loads(trial("verify", "t.db", "--head", "beef" * 16, "--json"))
     assert trial.code == 1
     assert said["sound"] is False
-    assert "no event has the hash beef" in said["problem"]
+    assert f"no event has the hash {'beef' * 16}" in said["problem"]
     with closing(sqlite3.connect("t.db", isolation_level=None)) as connection:
         connection.execute("DROP TRIGGER events_stay")
         connection.execute("UPDATE events SET author = 'bob' WHERE seq = 2")
@@ -393,17 +393,92 @@ def test_a_blind_trial_holds_no_names_and_its_key_is_for_its_owner_only(trial, t
     assert not (tmp_path / "other.json").exists()
 
 
-def test_masks_are_in_random_order_and_scales_follow_their_arms():
+def test_masks_are_in_random_order():
     arms = [f"arm {i}" for i in range(30)]
-    design = {"arms": arms, "objectives": ["x"], "scale": [[float(i)] for i in range(30)]}
+    design = {"arms": arms, "objectives": ["x"], "scale": [[0.5]] * 30}
     masked, key = blind(design)
-    for mask, scale in zip(masked["arms"], masked["scale"], strict=True):
-        assert key.arm(mask) == f"arm {int(scale[0])}"
+    assert sorted(key.names.values()) == sorted(arms)
     assert [key.arm(mask) for mask in masked["arms"]] != arms  # fails once in 30! times
     with pytest.raises(ValueError, match="no mask 'ZZ'"):
         key.arm("ZZ")
     with pytest.raises(ValueError, match="once"):
         blind(design, [0] * 30)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (("scale = [1.0, 0.5]", "scale = [[1, 1], [1, 1], [1, 2]]"), "the scale"),
+        (("rho = 10.0", "rho = [10.0, 10.0, 20.0]"), "rho"),
+        (
+            (
+                'sides = "two"',
+                'sides = "one"\nshares = {kind = "Shares", arms = [0.5, 0.25, 0.25]}',
+            ),
+            "shares",
+        ),
+        (
+            (
+                'sides = "two"',
+                'sides = "one"\nshares = {kind = "Shares", rivals = [0.5, 0.25, 0.25]}',
+            ),
+            "by rival",
+        ),
+    ],
+)
+def test_what_would_unblind_is_refused(trial, tmp_path, change, what):
+    (tmp_path / "design.toml").write_text(DESIGN.replace(*change), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"gives .*{what}.* arm by arm"):
+        trial("new", "design.toml", "t.db", "--blind", "key")
+    assert not (tmp_path / "t.db").exists()
+    assert not (tmp_path / "key").exists()
+    trial("new", "design.toml", "t.db")  # nothing is wrong with it unblinded
+
+
+def test_a_scale_that_is_the_same_for_every_arm_unblinds_nothing(trial, tmp_path):
+    changed = DESIGN.replace("scale = [1.0, 0.5]", "scale = [[1, 2], [1, 2], [1, 2]]")
+    (tmp_path / "design.toml").write_text(changed, encoding="utf-8")
+    trial("new", "design.toml", "t.db", "--blind", "key")
+    assert trial.code == 0
+
+
+# -- modes -----------------------------------------------------------------------------------------
+
+
+def modes(folder):
+    return {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no modes here")
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077])
+def test_files_of_a_trial_are_for_their_owner_unless_the_group_is_meant(trial, tmp_path, umask):
+    old = os.umask(umask)
+    try:
+        trial("new", "design.toml", "t.db")
+        trial("new", "design.toml", "g.db", "--group")
+        for name in ("t", "g"):
+            with pt.Explorer.open(f"{name}.db") as explorer:
+                explorer.ask(3)
+                beside = modes(tmp_path)
+                expected = "0o600" if name == "t" else "0o660"
+                for ending in ("", "-wal", "-shm"):
+                    assert beside[f"{name}.db{ending}"] == expected
+        trial("backup", "t.db", "copy.db")
+        trial("restore", "copy.db", "again.db", "--group")
+        trial("export", "t.db", "out.csv")
+        trial("export", "t.db", "out.nc")
+        trial("export", "t.db", "log.csv", "--events")
+    finally:
+        os.umask(old)
+    found = modes(tmp_path)
+    assert {name for name in found if found[name] == "0o600"} >= {
+        "t.db", "copy.db", "out.csv", "out.nc", "log.csv"
+    }  # fmt: skip
+    assert found["again.db"] == "0o660"
+    assert not list(tmp_path.glob(".*"))  # no draft is left
+    (tmp_path / "t.db").chmod(0o644)  # somebody's choice is left alone
+    trial("next", "t.db")
+    assert modes(tmp_path)["t.db"] == "0o644"
 
 
 def test_a_key_that_others_can_read_is_refused(tmp_path):

@@ -18,9 +18,8 @@ from scipy.optimize import brentq, minimize, nnls
 from scipy.special import comb
 
 from paretoid import theory
+from paretoid.theory.alternatives import Alternatives, transport_cells
 from paretoid.theory.characteristic_time import (
-    _Alternatives,
-    _cells,
     characteristic_lower_bound,
     characteristic_time,
     kl_bernoulli,
@@ -79,7 +78,8 @@ def random_instance(rng, K, D, per_arm):
 
 
 def inner(mu, scale, w):
-    return _Alternatives(mu, np.array(scale) ** 2).planes(w)[0].min()
+    gaussian = np.zeros(mu.shape[1], dtype=int)
+    return Alternatives(mu, np.array(scale) ** 2, gaussian).planes(w)[0].min()
 
 
 # --- the infimum over alternatives ---------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_no_random_alternative_is_cheaper():
 def test_planes_support_the_least_cost_everywhere():
     rng = np.random.default_rng(6)
     mu, scale = random_instance(rng, 6, 3, per_arm=True)
-    problem = _Alternatives(mu, np.array(scale) ** 2)
+    problem = Alternatives(mu, np.array(scale) ** 2, np.zeros(mu.shape[1], dtype=int))
     for _ in range(50):
         w, v = rng.dirichlet(np.ones(6), size=2)
         cost, planes = problem.planes(w)
@@ -164,14 +164,14 @@ def test_cells_are_the_transport_optima_and_number_the_compositions(n, D):
         counts = tuple(u.count(d) for d in range(D))
         total = sum(m[j, d] for j, d in enumerate(u))
         best[counts] = min(best.get(counts, (math.inf, u)), (total, u))
-    assert sorted(map(tuple, _cells(m))) == sorted(u for _, u in best.values())
+    assert sorted(map(tuple, transport_cells(m))) == sorted(u for _, u in best.values())
     assert len(best) == comb(n + D - 1, D - 1, exact=True)
 
 
 def test_cells_contain_where_each_arm_falls_least():
     rng = np.random.default_rng(8)
     m = rng.integers(0, 4, size=(5, 3)).astype(float)  # ties
-    cells = set(map(tuple, _cells(m)))
+    cells = set(map(tuple, transport_cells(m)))
     for y in rng.normal(size=(2000, 3)) * 3:
         assert tuple((m - y).argmin(axis=1)) in cells
 
@@ -184,7 +184,7 @@ def test_scales_of_each_arm_allow_more_assignments_than_the_compositions():
         for y in np.linspace(-9, 9, 61)
     }
     assert len(seen) == 4 > comb(3, 1)
-    assert len(_cells(mu)) == 3
+    assert len(transport_cells(mu)) == 3
 
 
 def test_scales_of_each_arm_can_make_the_odd_assignment_the_cheapest():
@@ -194,9 +194,9 @@ def test_scales_of_each_arm_can_make_the_odd_assignment_the_cheapest():
     mu = np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0]])
     scale = np.array([[1.0, 1.0], [0.1, 1.0], [1.0, 0.1]])
     w = np.full(3, 1 / 3)
-    lift = _Alternatives(mu, scale**2).planes(w)[0][-1]
+    lift = Alternatives(mu, scale**2, np.zeros(mu.shape[1], dtype=int)).planes(w)[0][-1]
     assert lift == pytest.approx(1 / 3 / 1.01, rel=1e-12)
-    cells = set(map(tuple, _cells(mu[1:] / scale[1:])))
+    cells = set(map(tuple, transport_cells(mu[1:] / scale[1:])))
     assert (0, 1) not in cells
 
 

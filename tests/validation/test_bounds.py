@@ -82,7 +82,9 @@ def test_an_eps1_that_differs_in_units_of_the_scales_costs_its_spread():
 
 def test_bounds_about_gaussian_outcomes_are_left_out_for_coins():
     result = compare(pt.BernoulliBandit([[0.1], [0.9]]), replications=5)
-    assert np.isnan(result.characteristic).all()
+    # Equal shares meet at 1/2: 1/T* = kl(0.1, 0.5) = log 2 + 0.1 log 0.1 + 0.9 log 0.9
+    cost = np.log(2) + 0.1 * np.log(0.1) + 0.9 * np.log(0.9)
+    assert result.characteristic.item() == pytest.approx(0.8 * np.log(9) / cost, rel=1e-5)
     assert np.isnan(result.lower_bound).all()
 
 

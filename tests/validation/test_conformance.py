@@ -21,8 +21,11 @@ RADII = [
     pt.UnknownScale(w=0.3, union="pairs"),
 ]
 GOALS = [pt.ParetoSet(), pt.ParetoSet((0.5, 0.1)), pt.AtMost(1), pt.AtMost(2, 0.3),
-         pt.Cover(), pt.Cover(0.2, 0.7), pt.Cover(0.0, (1.0, 0.2))]  # fmt: skip
-PAIR_RULES = [pt.APE(), pt.APE(pull="both"), pt.RoundRobin(), pt.UniformElimination()]
+         pt.Cover(), pt.Cover(0.2, 0.7), pt.Cover(0.0, (1.0, 0.2)),
+         pt.PracticalSet(0.6), pt.PracticalSet((0.5, 1.0), 0.2)]  # fmt: skip
+PAIR_RULES = [pt.APE(), pt.APE(pull="both"), pt.RoundRobin(), pt.UniformElimination(),
+              pt.TopTwo(), pt.Tracking(), pt.PosteriorSampling()]  # fmt: skip
+BUDGET_RULES = [pt.EGE("SR", budget=40), pt.EGE("SH", budget=41)]
 BEST_ARM_RULES = [pt.LUCB(), pt.LUCBpp(), pt.UGapEc()]
 BANDITS = [
     pt.GaussianBandit([[0.0, 1.0], [1.0, 0.0]], [0.5, 2.0], minimize=["objective 1"]),
@@ -44,7 +47,7 @@ def classes(base, members, **attributes):
 
 globals().update(classes(RadiusTests, RADII))
 globals().update(classes(GoalTests, GOALS))
-globals().update(classes(RuleTests, PAIR_RULES))
+globals().update(classes(RuleTests, [*PAIR_RULES, *BUDGET_RULES]))
 globals().update({
     f"{name}BestArm": type(name, (kind,), {"goals": [pt.AtMost(1, 0.1)], "objectives": 1})
     for name, kind in classes(RuleTests, BEST_ARM_RULES).items()
@@ -53,7 +56,8 @@ globals().update(classes(BanditTests, BANDITS))
 
 
 def test_every_member_of_the_registry_is_in_a_list_above():
-    listed = {type(m) for m in (*RADII, *GOALS, *PAIR_RULES, *BEST_ARM_RULES, *BANDITS)}
+    rules = (*PAIR_RULES, *BUDGET_RULES, *BEST_ARM_RULES)
+    listed = {type(m) for m in (*RADII, *GOALS, *rules, *BANDITS)}
     shipped = {*registry.GOALS.values(), *registry.RULES.values(), *registry.BANDITS.values()}
     pairwise = set(registry.PAIR_RADII.values()) - {pt.LUCB1Like}  # of another form
     assert listed == shipped | pairwise

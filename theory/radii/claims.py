@@ -10,13 +10,15 @@ from typing import Any, Self
 import numpy as np
 
 from paretoid.theory.calibration import K1, levels
-from paretoid.theory.checks import FloatArray, check_choice, check_delta, check_positive
+from paretoid.theory.checks import FloatArray, check_choice, check_delta, check_positive, shown
 from paretoid.theory.member import arguments
 from paretoid.theory.one_sided import first_usable_count, one_sided_constant
 from paretoid.theory.radii.base import PairwiseRadius, RoleTerms, check_union
 from paretoid.theory.shares import Shares
 
 SIDES = ("one", "two")
+#: a precision of more samples than anybody draws: an arm may be used from a quarter of it
+LARGEST_RHO = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +158,11 @@ class MixtureRadius(PairwiseRadius):
         """The part of delta that is left for claims."""
         return 1.0
 
+    @property
+    def spent(self) -> float:
+        """The part of delta that claims may spend; unknown scales take the rest."""
+        return self._spent()
+
     def _constants(self, K: int, D: int, delta: float) -> Constants:
         return claim_constants(K, D, delta, self.union, self.sides, self.shares, self._spent())
 
@@ -191,10 +198,11 @@ class MixtureRadius(PairwiseRadius):
 def _as_rho(rho: Any) -> float | tuple[float, ...]:
     """One rho, or one for each arm."""
     why = "it is the prior precision, in samples."
-    if np.ndim(rho) == 0:
-        return check_positive(rho, name="rho", why=why)
-    if np.ndim(rho) != 1 or isinstance(rho, (str, bytes)):
-        raise ValueError(f"rho={rho!r} must be a number, or one for each arm.")
+    if not isinstance(rho, (list, tuple, np.ndarray)) or np.ndim(rho) == 0:
+        return check_positive(rho, name="rho", why=why, most=LARGEST_RHO)
+    if np.ndim(rho) != 1:
+        raise ValueError(f"rho={shown(rho)} must be a number, or one for each arm.")
     return tuple(
-        check_positive(value, name=f"rho[{arm}]", why=why) for arm, value in enumerate(rho)
+        check_positive(value, name=f"rho[{arm}]", why=why, most=LARGEST_RHO)
+        for arm, value in enumerate(rho)
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.calibration import C_g, C_g_approximate, levels
+from paretoid.theory.calibration import K1, C_g, C_g_approximate, claim_counts, levels
 from paretoid.theory.checks import FloatArray, check_choice
 from paretoid.theory.radii.base import PairwiseRadius, as_counts, check_union
 
@@ -44,6 +44,14 @@ class KaufmannKoolen(PairwiseRadius):
         """ "proved" for the exact C^g with a union bound."""
         heuristic = self.calibration == "approximate" or self.union == "none"
         return "heuristic" if heuristic else "proved"
+
+    def counts_pairs(self, K: int, D: int, delta: float) -> bool:
+        """True: all intervals hold together, which is so for few arms whatever the union.
+
+        >>> [KaufmannKoolen(union=union).counts_pairs(5, 2, 0.1) for union in ("pairs", "claims")]
+        [True, False]
+        """
+        return self.union != "none" and claim_counts(K, D, self.union) == (K1(K, D),) * 2
 
     def constants(self, K: int, D: int, delta: float) -> tuple[float, float]:
         """C = C^g(log(1/alpha)/2) at the levels for keeping and dropping."""

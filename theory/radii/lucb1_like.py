@@ -42,6 +42,10 @@ class LUCB1Like(Radius):
         """Always "proved"."""
         return "proved"
 
+    def counts_pairs(self, K: int, D: int, delta: float) -> bool:
+        """Always True: the intervals of all arms and objectives hold together."""
+        return True
+
     def growth(self, t: Any, K: int, D: int, delta: float) -> FloatArray:
         """log(5 K D t^4/(2 delta)), summed as log(5 K D/(2 delta)) + 4 log t."""
         return self.constant(K, D, delta) + 4 * np.log(as_counts(t))

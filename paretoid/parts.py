@@ -1,0 +1,59 @@
+"""Goals, rules and radii together: what they are worth, and whether they fit a bandit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from paretoid.bandits import Bandit
+from paretoid.goals import Goal
+from paretoid.rules import Rule
+from paretoid.theory.limits import limit_levels
+from paretoid.theory.member import weakest
+from paretoid.theory.radii import Radius
+
+
+def guarantee_of(
+    rule: Rule, radius: Radius, goals: Sequence[Goal], K: int, D: int, delta: float
+) -> str:
+    """ "proved" if all of them are, and the radius counts the intervals that the goals rely on.
+
+    >>> from paretoid.goals import PracticalSet
+    >>> [guarantee_of(APE(), Mixture(union=union), [PracticalSet(0.5)], 5, 2, 0.1)
+    ...  for union in ("claims", "pairs")]
+    ['heuristic', 'proved']
+    """
+    said = weakest([rule, radius, *goals])
+    fits = said == "proved" and all(goal.proved_by(radius, K, D, delta) for goal in goals)
+    return "proved" if fits else "heuristic"
+
+
+def check_limits(goals: Sequence[Goal], radius: Radius, bandit: Bandit, delta: float) -> None:
+    """Refuse a radius without bounds on single arms, which limits need."""
+    for goal in goals:
+        if goal.limits is not None:
+            limit_levels(radius, bandit.K, bandit.D, delta, len(goal.limits))
+
+
+def listed(given: Any, kind: type) -> list[Any]:
+    """One of `kind`, or what cannot be iterated, as a list of one; else its members."""
+    return [given] if isinstance(given, kind) or not isinstance(given, Iterable) else list(given)
+
+
+def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
+    """One or more different goals that fit `bandit`."""
+    goal_list = listed(goals, Goal)
+    if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
+        raise ValueError(
+            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, PracticalSet, or "
+            f"your own subclasses of Goal: without a goal nothing could stop a run. Try "
+            f"goals=[ParetoSet()]."
+        )
+    if len(set(map(str, goal_list))) < len(goal_list):
+        raise ValueError(
+            f"goals repeats one of {', '.join(map(str, goal_list))}: results are looked up by "
+            f"goal, so each must be different."
+        )
+    for goal in goal_list:
+        goal.check(bandit.K, bandit.D)
+    return [goal.bind(bandit.objectives, bandit.sign) for goal in goal_list]

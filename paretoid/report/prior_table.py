@@ -1,0 +1,106 @@
+"""What other priors would have made of a fit or plan: a table, sentences, and plain data."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from paretoid import text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def prior_text(priors: xr.Dataset, width: int = 80) -> str:
+    """The table of `paretoid.estimation.sensitivity` and what it says, within `width` columns."""
+    names = [str(name) for name in priors["prior"].values]
+    heads = ["probability optimal, by prior", *names]
+    rows = [
+        [str(arm) + (" *" if changes else ""), *(f"{share:.1%}" for share in shares)]
+        for arm, changes, shares in zip(
+            priors["arm"].values, priors["changes"].values,
+            priors["optimal"].transpose("arm", "prior").values, strict=True,
+        )
+    ]  # fmt: skip
+    if "samples_needed" in priors:
+        limit = priors.attrs["max_samples"]
+        for goal in priors["goal"].values:
+            needed = priors["samples_needed"].sel(goal=goal).values
+            label = f"N for 90% assurance, {text.goal_label(str(goal))}"
+            rows.append([label, *(text.at_most(float(size), limit) for size in needed)])
+    lines = [line for said in prior_words(priors) for line in textwrap.wrap(said, width)]
+    return "\n".join([text.table(heads, rows, width=width), "", *lines])
+
+
+def prior_words(priors: xr.Dataset) -> list[str]:
+    """Which arms change, how precise the sample sizes are, and how all was computed."""
+    names = [str(name) for name in priors["prior"].values]
+    said = []
+    for arm in priors["arm"].values[priors["changes"].values]:
+        inside = priors["answer"].sel(arm=arm).values
+        where = " and ".join(name for name, is_in in zip(names, inside, strict=True) if is_in)
+        said.append(
+            f"* The priors matter: {arm} is optimal with probability 1/2 or more under some of "
+            f"them only ({where})."
+        )
+    if not said:
+        said = ["The same arms are optimal with probability 1/2 or more under each of the priors."]
+    if "samples_needed" in priors:
+        said.append(_sizes(priors))
+    return [*said, _computed(priors, names)]
+
+
+def _sizes(priors: xr.Dataset) -> str:
+    """How well 90% quantiles of so few simulated trials are known."""
+    mine = priors.sel(prior="as fitted")
+    between = [
+        text.interval(float(low), float(high), text.count)
+        for low, high in zip(
+            mine["samples_needed_lower"].values, mine["samples_needed_upper"].values, strict=True
+        )
+    ]
+    return (
+        f"N is simulated on {priors.attrs['plan_draws']} draws under each prior, with the design "
+        f"of the plan; simulation error leaves 95% intervals such as {' and '.join(between)} (as "
+        f"fitted)."
+    )
+
+
+def _computed(priors: xr.Dataset, names: list[str]) -> str:
+    how = []
+    for at, name in enumerate(names):
+        method, times = str(priors["method"][at].item()), float(priors["prior_width"][at])
+        if method == "as fitted":
+            continue
+        weights = (
+            f" (k-hat {float(priors['k_hat'][at]):.2f}, "
+            f"{float(priors['effective_draws'][at]):,.0f} effective draws)"
+        )
+        how.append(f"{name}, {times:g} times as wide as the default, {method}"
+                   + (weights if method == "reweighted" else ""))  # fmt: skip
+    return f"Priors: {'; '.join(how)}."
+
+
+def prior_dict(priors: xr.Dataset) -> dict[str, Any]:
+    """The same for machines, by name of the prior, with the sentences."""
+    arms = [str(arm) for arm in priors["arm"].values]
+    data: dict[str, Any] = {}
+    for name in map(str, priors["prior"].values):
+        one = priors.sel(prior=name)
+        facts = {key: one[key].item() for key in ("prior_width", "method", "effective_draws")}
+        facts["k_hat"] = one["k_hat"].item() if facts["method"] == "reweighted" else None
+        for key in ("optimal", "near_optimal"):
+            facts[key] = dict(zip(arms, one[key].values, strict=True))
+        facts["answer"] = [arm for arm, is_in in zip(arms, one["answer"].values, strict=True)
+                           if is_in]  # fmt: skip
+        if "samples_needed" in one:
+            goals = map(str, one["goal"].values)
+            facts["samples_needed"] = dict(zip(goals, one["samples_needed"].values, strict=True))
+        data[name] = facts
+    plain: dict[str, Any] = text.plain({
+        "priors": data,
+        "arms_that_change": [arm for arm, changes in zip(arms, priors["changes"].values,
+                                                         strict=True) if changes],
+        "words": prior_words(priors),
+    })  # fmt: skip
+    return plain

@@ -1,0 +1,46 @@
+"""What a plan of 0/1 endpoints says about every other method is true."""
+
+import numpy as np
+import pytest
+
+import paretoid as pt
+from paretoid import theory
+from paretoid.estimation import TrialSummary, fit, plan
+from paretoid.estimation.planning import plug_in_bandit
+from paretoid.report import plan as plan_page
+from paretoid.report.plan_text import as_text
+from paretoid.text import count
+
+RARE = "arm,endpoint,events,n\nlow,toxicity,4,200\nhigh,toxicity,12,200\n"
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    file = tmp_path_factory.mktemp("rare") / "rare.csv"
+    file.write_text(RARE)
+    trial = TrialSummary.read_csv(file, minimize="toxicity")
+    posterior = fit(trial, chains=2, cores=1)
+    return posterior, plan(posterior, draws=3, replications=2, max_samples=50)
+
+
+def test_the_least_samples_of_binary_endpoints_come_from_their_own_divergence(planned):
+    posterior, result = planned
+    means = plug_in_bandit(posterior).oriented
+    least = theory.characteristic_lower_bound(means, 0.1, outcomes="bernoulli")
+    assert float(result.lower_bound) == least
+    assert least < theory.characteristic_lower_bound(means, 0.1, 0.5) / 3
+    assert "Bernoulli outcomes" in result.attrs["lower_bound_in_words"]
+    shares = pt.estimation.pareto_probability(posterior)
+    assert f"at least {count(least)} samples" in " ".join(
+        as_text(posterior, shares, result, 80).split()
+    )
+    assert any(f"{count(least)} samples" in said for said in plan_page._methods(posterior, result))
+    assert not any("Gaussian outcomes)" in said for said in plan_page._methods(posterior, result))
+
+
+def test_nothing_is_said_where_the_law_of_outcomes_is_not_known(planned):
+    posterior, result = planned
+    silent = result.assign(characteristic_time=np.nan, lower_bound=np.nan)
+    shares = pt.estimation.pareto_probability(posterior)
+    assert "Exact problem" not in as_text(posterior, shares, silent, 80)
+    assert not any("characteristic time" in said for said in plan_page._methods(posterior, silent))
