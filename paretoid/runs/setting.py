@@ -42,8 +42,11 @@ class Setting:
     @property
     def compiled(self) -> bool:
         """True: a compiled loop runs it; False: the readable one does."""
-        if self.conducted and not runs_conducted(self.rule, self.radius):
-            return False
+        if self.conducted:
+            covers = sum(isinstance(goal, Cover) for goal in self.goals)
+            # a live trial shares delta out among covers, which its loop does not know
+            if covers > 1 or not runs_conducted(self.rule, self.radius):
+                return False
         return runs_compiled(self.bandit, self.goals, self.rule, self.radius)
 
     @property
