@@ -25,8 +25,8 @@ import numpy as np
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import KINDS, Event, LedgerError
 from paretoid.goals import Goal
+from paretoid.goals.base import said
 from paretoid.theory.checks import FloatArray
-from paretoid.theory.member import arguments
 from paretoid.view import Samples, Standing
 
 #: of snapshots; raised when they hold other things than before
@@ -76,7 +76,7 @@ def is_label(label: str, goal: Goal) -> bool:
             return "(" + ", ".join(map(brief, value)) + ")"
         return f"{value:g}" if isinstance(value, float) else str(value)
 
-    inside = ", ".join(f"{name}={brief(value)}" for name, value in arguments(goal).items())
+    inside = ", ".join(f"{name}={brief(value)}" for name, value in said(goal).items())
     return label in (str(goal), f"{type(goal).__name__}({inside})")
 
 
