@@ -24,6 +24,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from paretoid.text import meant
+from paretoid.writing import new_file
 
 _DELIMITERS = ",;\t|"
 _BLANK = "[\\s'\u2009\u202f\u00a0]"
@@ -105,13 +106,21 @@ def read_bundled(file: str) -> CsvTable:
 
 
 def write_csv(
-    path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]], *, new: bool = False
+    path: Path,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    force: bool = False,
+    private: bool = False,
 ) -> None:
-    """Heads and rows as a CSV file that `read_table` reads; `new` refuses one that exists.
+    """Heads and rows as a CSV file that `read_table` reads; see `new_file`.
 
     Text that a spreadsheet would compute begins with an apostrophe, which `read_table` takes off.
     """
-    with path.open("x" if new else "w", newline="", encoding="utf-8") as file:
+    with (
+        new_file(path, force=force, private=private) as draft,
+        draft.open("w", newline="", encoding="utf-8") as file,
+    ):
         csv.writer(file).writerows([map(_as_text, row) for row in [heads, *rows]])
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from paretoid import text
 from paretoid.tables import write_csv
+from paretoid.writing import exists_already, make_folder, may_write, new_file, write_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -149,8 +150,14 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     return "\n".join(line.rstrip() for line in caught.get().rstrip("\n").split("\n"))
 
 
-def check_file(out: Path | None, suffixes: Sequence[str]) -> Path | None:
-    """Refuse a file that cannot be written, before the work is done."""
+def check_file(
+    out: Path | None, suffixes: Sequence[str], *, force: bool, inputs: Sequence[str | Path] = ()
+) -> Path | None:
+    """Refuse a file that cannot be written, before the work is done.
+
+    A file that exists needs `force`; what is read (`inputs`), and the files of a store, are never
+    replaced.
+    """
     if out is None:
         return None
     if out.is_dir():
@@ -166,21 +173,43 @@ def check_file(out: Path | None, suffixes: Sequence[str]) -> Path | None:
         raise ValueError(f"--out {out}: there is no directory {out.parent}; make it first.")
     if not os.access(out if out.exists() else out.parent, os.W_OK):
         raise ValueError(f"--out {out} may not be written to. Name another file.")
+    _check_new(out, force, inputs)
     return out
 
 
-def check_folder(out: Path | None) -> Path | None:
-    """Make a directory for results, or refuse before the work is done."""
+def _check_new(out: Path, force: bool, inputs: Sequence[str | Path]) -> None:
+    from paretoid.runs.files import OWN
+
+    for read in inputs:
+        if out.exists() and Path(read).exists() and out.samefile(read):
+            raise ValueError(f"--out {out} is what is read here, and would be lost. Name another.")
+    for store, name in ((out.parent, out.name), (out.parent.parent, out.parent.name)):
+        if name in OWN and (store / OWN[0]).exists():
+            raise ValueError(
+                f"--out {out} is where a campaign keeps its runs; nobody else writes there. Name "
+                f"another file."
+            )
+    if not force and os.path.lexists(out):
+        raise exists_already(out, "replace it with --force")
+    may_write(out, force=force)
+
+
+def check_folder(
+    out: Path | None, names: Sequence[str], *, force: bool, inputs: Sequence[str | Path] = ()
+) -> Path | None:
+    """Make a directory for results, the files `names`, or refuse before the work is done."""
     if out is None:
         return None
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out} is a file, and results need a directory. Name another.")
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     except OSError as error:
         raise ValueError(f"--out {out} cannot be made: {error.strerror}. Name another.") from None
     if not os.access(out, os.W_OK):
         raise ValueError(f"--out {out} may not be written to. Name another directory.")
+    for name in names:
+        _check_new(out / name, force, inputs)
     return out
 
 
@@ -190,12 +219,14 @@ def write(
     data: Any,
     rows: Callable[[], tuple[Sequence[str], Sequence[Sequence[Any]]]],
     dataset: Callable[[], xr.Dataset] | None = None,
+    force: bool = False,
 ) -> None:
     """A result as .json (data), .csv (heads and rows) or .nc (netCDF)."""
     suffix = out.suffix.lower()
     if suffix == ".json":
-        out.write_text(text.as_json(data) + "\n", encoding="utf-8")
+        write_text(out, text.as_json(data), force=force)
     elif suffix == ".nc" and dataset is not None:
-        dataset().to_netcdf(out, engine="h5netcdf")
+        with new_file(out, force=force) as draft:
+            dataset().to_netcdf(draft, engine="h5netcdf")
     else:
-        write_csv(out, *rows())
+        write_csv(out, *rows(), force=force)
