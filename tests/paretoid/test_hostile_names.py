@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,15 +13,14 @@ from paretoid.explorer.files import export, read_outcomes
 from paretoid.tables import read_table, write_csv
 from paretoid.text import visible
 
-ARMS = ["A\x1b[2J\x9b", "B\u202egolb\u2066", "C\nhead 0000", "=cmd|'/c calc'!A0"]
+ARMS = ["A", "B\u202egolb\u2066", "=cmd|'/c calc'!A0"]
 HIDDEN = "\x1b\x9b\u202e\u2066"
 
 
 @pytest.fixture
 def path(tmp_path):
-    """A ledger as an earlier version, or other software, may have written it."""
     with pt.Explorer(ARMS, ["+gain"], scale=1.0, ledger=tmp_path / "t.db") as trial:
-        trial.ask(4)
+        trial.ask(3)
         trial.tell("=cmd|'/c calc'!A0", [-0.5], id="@walk-in", unplanned=True)
     return tmp_path / "t.db"
 
@@ -30,12 +30,16 @@ def test_hidden_characters_are_written_out_on_the_terminal(path, cli):
         code, out, _ = cli("trial", *words)
         assert code == 0
         assert not set(out) & set(HIDDEN)
-        assert "A\\u001b[2J\\u009b" in out
         assert "B\\u202egolb\\u2066" in out
-        assert "C\\u000ahead 0000" in out
-        assert [line for line in out.splitlines() if line.startswith("head")] == [
-            out.splitlines()[-1]
-        ]  # the true one alone
+
+
+def test_a_forged_line_of_a_status_is_written_out():
+    """Names with control characters are refused where they enter; what came before is shown so."""
+    status = pt.Explorer(["A", "B"], ["gain"]).status()
+    shown = str(replace(status, arms=("A\x1b[2J\x9b", "C\nhead 0000"), notes=("\nhead 1111",)))
+    assert not set(shown) & set(HIDDEN)
+    assert "A\\u001b[2J\\u009b" in shown
+    assert not [line for line in shown.splitlines() if line.startswith("head")]
 
 
 def test_json_keeps_the_names_and_hides_nothing(path, cli):

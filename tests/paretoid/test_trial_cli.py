@@ -230,7 +230,18 @@ def test_a_narrow_terminal_and_no_outcomes_yet(trial, monkeypatch):
     assert "inf" not in said
 
 
-COMMANDS = ["new", "next", "record", "correct", "status", "verify", "export"]
+COMMANDS = [
+    "new",
+    "next",
+    "record",
+    "correct",
+    "status",
+    "verify",
+    "export",
+    "withdraw",
+    "backup",
+    "restore",
+]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
