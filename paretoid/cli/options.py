@@ -62,6 +62,7 @@ OutDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Write all resu
 OutFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write results: .nc (netCDF), .csv or .json.")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 Eps1 = Annotated[
     str,
     typer.Option(

@@ -10,6 +10,7 @@ import typer
 from paretoid.cli import published
 from paretoid.cli.options import (
     Delta,
+    Force,
     Json,
     Limit,
     MarginMeans,
@@ -82,6 +83,7 @@ def plan(
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
     out: OutDir = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -99,7 +101,10 @@ def plan(
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
     check_choice(shares, ("informed", "uniform"), name="--shares", why="delta is shared out once.")
-    check_folder(out)
+    if out is not None:
+        from paretoid.report.plan_files import NAMES
+
+        check_folder(out, NAMES, force=force, inputs=[trial])
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
@@ -160,11 +165,18 @@ def plan(
     )  # fmt: skip
     optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
     priors = published.sensitivity(
-        fitted, quiet, eps1=slack, fold=fold, planned=planned, cores=cores
-    )
+        fitted, quiet, eps1=slack, fold=fold, margin_means=margin_means, planned=planned,
+        cores=cores,
+    )  # fmt: skip
     if out is not None:
         written = write_plan(
-            fitted, optimal, planned, out, command=command_as_typed(context), priors=priors
+            fitted,
+            optimal,
+            planned,
+            out,
+            command=command_as_typed(context),
+            priors=priors,
+            force=force,
         )
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:

@@ -405,7 +405,7 @@ class Explorer(Session):
             dominated={design.arms[i]: design.arms[by[i]] for i in sorted(by)},
             undecided=tuple(design.arms[i] for i in undecided),
             rivals={design.arms[i]: design.arms[j] for i, j in against.items()},
-            means=np.where(data.counts > 0, data.means * design.sign, np.nan),
+            means=np.where(data.counts > 0, data.estimates * design.sign, np.nan),
             counts=data.counts.astype(np.int64),
             lower=lower,
             upper=upper,

@@ -103,7 +103,7 @@ class Status:
         lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}", ""]
         for goal, answer in self.answers.items():
             if answer is not None:
-                lines.append(f"{goal}: {', '.join(answer)}")
+                lines.append(f"{goal}: {', '.join(map(text.visible, answer))}")
                 continue
             more = self.expected[goal]
             about = "unknown"
@@ -111,20 +111,23 @@ class Status:
                 about = f"about {text.count(more)} more (an estimate)"
             lines.append(f"{goal}: no answer yet; samples to go: {about}")
         width = 2 + len(self.objectives)  # all columns stand to the left
-        heads = ["", "verdict", *self.objectives]
+        heads = ["", "verdict", *map(text.visible, self.objectives)]
         lines += ["", text.table(heads, [self._row(arm) for arm in self.arms], names=width)]
         if self.rivals:
             lines += ["", "undecided: the difference from the arm most in the way"]
             rows = [self._difference(*pair) for pair in self.rivals.items()]
             lines.append(text.table([""] * (width - 1), rows, names=width))
         if self.waiting:
-            shown = ", ".join(f"{w.id} ({w.arm})" for w in self.waiting[:8])
+            shown = ", ".join(
+                text.visible(f"{waiting.id} ({waiting.arm})") for waiting in self.waiting[:8]
+            )
             more_waiting = ", ..." if len(self.waiting) > 8 else ""
             lines += ["", f"waiting for {len(self.waiting)}: {shown}{more_waiting}"]
         for objective, (count, by) in self.held.items():
             if count:
-                lines.append(f"{objective}: {count} outcomes wait for that of allocation {by}")
-        lines += [f"note: {note}" for note in self.notes]
+                held_up = f"{objective}: {count} outcomes wait for that of allocation {by}"
+                lines.append(text.visible(held_up))
+        lines += [f"note: {text.visible(note)}" for note in self.notes]
         return "\n".join(lines)
 
     def _row(self, arm: str) -> list[str]:
@@ -132,16 +135,19 @@ class Status:
         verdict = "optimal" if arm in self.optimal else "undecided"
         if arm in self.dominated:
             by = self.dominated[arm]
-            verdict = "beyond a limit" if by == arm else f"dominated by {by}"
+            verdict = "beyond a limit" if by == arm else f"dominated by {text.visible(by)}"
         row = zip(self.means[i], self.counts[i], strict=True)
-        return [arm, verdict, *(f"{text.measure(mean)} (n={n})" if n else "-" for mean, n in row)]
+        cells = (f"{text.measure(mean)} (n={n})" if n else "-" for mean, n in row)
+        return [text.visible(arm), verdict, *cells]
 
     def _difference(self, arm: str, rival: str) -> list[str]:
         i, j = self.arms.index(arm), self.arms.index(rival)
         row = zip(self.objectives, self.lower[i, j], self.upper[i, j], strict=True)
         digits = partial(text.measure, digits=3)
-        ends = [f"{name} {text.interval(low, high, digits)}" for name, low, high in row]
-        return [f"{arm} - {rival}", *ends]
+        ends = [
+            f"{text.visible(name)} {text.interval(low, high, digits)}" for name, low, high in row
+        ]
+        return [text.visible(f"{arm} - {rival}"), *ends]
 
 
 def bounds(design: Design, view: View | None) -> tuple[FloatArray, FloatArray]:
@@ -207,6 +213,13 @@ def notes(state: TrialState) -> tuple[str, ...]:
                 f"{design.arms[i]} gave the same {design.objectives[d]} {int(data.counts[i, d])} "
                 f"times: that is no Gaussian outcome, so its intervals are infinite"
             )
+    if state.digits_lost().any():
+        i, d = np.argwhere(state.digits_lost())[0]
+        said.append(
+            f"the outcomes of {design.arms[i]} in {design.objectives[d]} are so far from the "
+            f"others' that sums have too few digits for the guarantee, so nothing is concluded: "
+            f"check their units, and correct them"
+        )
     for g, answer in state.answers.items():
         later = sum(seq > answer.event for seq in state.corrected)
         if later:
