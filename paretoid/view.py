@@ -256,8 +256,8 @@ def steered(view: View, goals: Sequence[Any]) -> View:
 
     >>> import paretoid as pt
     >>> lens = Lens(pt.GaussianBandit([[0.0], [3.0], [3.1]]), pt.Mixture(), 0.1, eps1=0.0)
-    >>> counts = np.full((3, 1), 100.0)
-    >>> view = lens.view(Samples(counts, lens.bandit.oriented, counts), 300)
+    >>> counts = np.full((3, 1), 20.0)
+    >>> view = lens.view(Samples(counts, lens.bandit.oriented, counts), 60)
     >>> steered(view, [pt.ParetoSet()]).contest, steered(view, [pt.PracticalSet(0.5)]).contest
     (None, (1, 2))
     """

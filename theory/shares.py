@@ -176,7 +176,11 @@ class Shares:
         )
 
     def arm_levels(self, K: int, delta: float) -> FloatArray:
-        """(K,) a_i, whose exact sum is below delta."""
+        """(K,) a_i, whose exact sum is below delta.
+
+        >>> Shares(arms=[0.75, 0.25]).arm_levels(2, 0.1).round(6)
+        array([0.075, 0.025])
+        """
         return check_delta(delta) * (1 - LEVEL_ROUNDING) * _weights(self.arms, K)
 
 

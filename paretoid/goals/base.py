@@ -52,6 +52,9 @@ class Goal(Member):
     >>> many = np.full((3, 2), 1000.0)    # as if each arm had been sampled so often
     >>> pt.ParetoSet().decide(lens.view(pt.view.Samples(many, bandit.oriented, many), 3000))
     array([ True,  True, False])
+    >>> view = lens.view(pt.view.Samples(many, bandit.oriented, many), 3000)
+    >>> pt.ParetoSet().certain(view), pt.ParetoSet().contest(view), pt.ParetoSet().steers
+    ((array([ True,  True, False]), {2: 0}), None, False)
     >>> pt.AtMost(k=4).check(K=3, D=2)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...

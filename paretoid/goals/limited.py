@@ -62,6 +62,20 @@ class LimitedGoal(Goal):
     Traceback (most recent call last):
         ...
     ValueError: ParetoSet(eps1=0, limits={'tox': Limit(most=0.3)}) has limits by name, ...
+
+    In a run they are bound to the columns of their objectives, and the view has bounds on single
+    arms:
+
+    >>> from paretoid import GaussianBandit, Mixture, view
+    >>> bandit = GaussianBandit([[1.0, 0.1], [2.0, 0.5]], objectives=["effect", "tox"])
+    >>> goal = goal.bind(bandit.objectives, bandit.sign)
+    >>> goal.bounds.feasible(bandit.oriented)
+    array([ True, False])
+    >>> many = np.full((2, 2), 10_000.0)
+    >>> lens = view.Lens(bandit, Mixture(), 0.1, eps1=0.0, limits=1)
+    >>> moment = lens.view(view.Samples(many, bandit.oriented, many), 20_000)
+    >>> goal.verdicts(moment).infeasible, goal.certain(moment), goal.contest(moment)
+    (array([False,  True]), (array([ True, False]), {1: 1}), None)
     """
 
     def _freeze_limits(self) -> None:

@@ -43,6 +43,15 @@ class PracticalSet(Goal):
     >>> PracticalSet(margin=0.5, slack=0.1).is_correct(everybody, means)
     False
 
+    What intervals tell of pairs: here that arm 1 is practically dominated by arm 0.
+
+    >>> from paretoid import GaussianBandit, Mixture, view
+    >>> goal, bandit, many = PracticalSet(0.5, 0.1), GaussianBandit(means), np.full((2, 2), 1e5)
+    >>> lens = view.Lens(bandit, Mixture(union="pairs"), 0.1, eps1=goal.eps1)
+    >>> moment = lens.view(view.Samples(many, means, many), 200_000)
+    >>> bool(goal.told(moment)[0][1, 0]), goal.certain(moment), goal.contest(moment), goal.steers
+    (True, (array([ True, False]), {1: 0}), None, True)
+
     Proved with radii under which all intervals hold together (PROOFS.md, Section 11), such as
     `Mixture(union="pairs")`, which is the default for this goal; with others it is heuristic.
     """

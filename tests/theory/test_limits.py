@@ -332,7 +332,7 @@ def test_the_empty_answer_is_right_when_nobody_is_feasible():
         ),
         (
             lambda: pt.AtMost(1, limits={"y": pt.at_most(1)}).is_correct(
-                [True, True], [[0, 0]] * 2
+                [True, False], [[0, 0]] * 2
             ),
             "has limits by name",
         ),

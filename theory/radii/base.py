@@ -31,6 +31,8 @@ class Radius(Member):
     ['proved', 'proved', 'heuristic']
     >>> Mixture().needs_scale, UnknownScale().needs_scale
     (True, False)
+    >>> Mixture().counts_pairs(5, 2, 0.1), Mixture(union="pairs").counts_pairs(5, 2, 0.1)
+    (False, True)
     """
 
     needs_scale: ClassVar[bool] = True

@@ -160,7 +160,12 @@ class MixtureRadius(PairwiseRadius):
 
     @property
     def spent(self) -> float:
-        """The part of delta that claims may spend; unknown scales take the rest."""
+        """The part of delta that claims may spend; unknown scales take the rest.
+
+        >>> from paretoid.theory import Mixture, UnknownScale
+        >>> Mixture().spent, UnknownScale(w=0.25).spent
+        (1.0, 0.75)
+        """
         return self._spent()
 
     def _constants(self, K: int, D: int, delta: float) -> Constants:
