@@ -387,6 +387,27 @@ def _refuse_strange(key: str, value: Any) -> None:
         raise ValueError(f"its argument {key}: {error}") from None
 
 
+def stored_member(spec: str, what: str, others: Sequence[str]) -> Any:
+    """The member that a file names, ours or one of `others`; None if it cannot be made again.
+
+    `others` are the identities of members that are not ours; the module that one names is imported.
+
+    >>> stored_member("AtMost(k=2, eps1=0.0)", "goal", [])
+    AtMost(k=2, eps1=0.0)
+    >>> stored_member("Mine(size=3)", "goal", ["no_such_module:Mine"]) is None
+    True
+    """
+    member = _printed(spec, what)
+    if member is not None:
+        return member
+    named = [other for other in others if re.split("[:.]", other)[-1] == spec.partition("(")[0]]
+    try:
+        (name,) = named
+        return make(name, split(spec)[1], what)
+    except Exception:  # of a module of somebody else's: anything
+        return None
+
+
 def identities(members: Sequence[Any]) -> list[str]:
     """MODULE:NAME of the members that are not ours, each found again; else refused.
 

@@ -85,6 +85,7 @@ def sensitivity(
     eps1: Any = 0.0,
     *,
     fold: float | None = None,
+    margin_means: str = "any",
     widths: Mapping[str, float] | None = None,
     planned: xr.Dataset | None = None,
     cores: int | None = None,
@@ -114,7 +115,10 @@ def sensitivity(
     import xarray as xr
 
     posteriors = under_priors(fit, widths, cores=cores)
-    shares = [pareto_probability(other, eps1, fold=fold) for other in posteriors.values()]
+    shares = [
+        pareto_probability(other, eps1, fold=fold, margin_means=margin_means)
+        for other in posteriors.values()
+    ]
     names = xr.DataArray(list(posteriors), dims="prior", name="prior")
     result = xr.concat(
         [share[["optimal", "near_optimal"]] for share in shares], names, combine_attrs="override"

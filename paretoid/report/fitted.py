@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.diagnostics import diagnose
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
+from paretoid.estimation.sampling import attempts
 from paretoid.intervals import credible_interval
 from paretoid.report.page import Cell, TableBlock
 from paretoid.text import interval, measure, objective
@@ -59,6 +61,7 @@ def fit_call(posterior: xr.Dataset) -> str:
     if "paretoid_seed" not in said:
         return ""
     priors = "" if said["paretoid_priors"] == "default" else "priors=..., "
+    priors += "" if _width(posterior) == 1 else f"prior_width={_width(posterior)!r}, "
     return (
         f"estimation.fit(trial, {said['paretoid_variances']!r}, {priors}"
         f"draws={posterior.sizes['draw']}, tune={int(said['paretoid_tune'])}, "
@@ -91,8 +94,8 @@ def _model(posterior: xr.Dataset, trial: TrialSummary) -> str:
         )
         said += {
             "pooled": "One sigma per endpoint serves all arms. ",
-            "partial": "Arms share information on sigma: log sigma = log_sigma + spread x "
-            "deviation, per endpoint, with deviation ~ Normal(0, 1) per arm. ",
+            "partial": "Arms share information on sigma: the log sigma of every arm is "
+            "Normal(log_sigma, spread), per endpoint. ",
             "separate": "Every arm and endpoint has a sigma of its own. ",
         }[posterior.attrs["paretoid_variances"]]
     if "binary" in trial.scales:
@@ -114,7 +117,14 @@ def _model(posterior: xr.Dataset, trial: TrialSummary) -> str:
         priors.append("spread ~ LogNormal(log 0.15, 0.7)")
     if "binary" in trial.scales:
         priors.append("probability ~ Uniform(0, 1)")
-    return said + f"Priors, weakly informative: {'; '.join(priors)}."
+    times = _width(posterior)
+    wider = "" if times == 1 else f", all of them made {times:g} times as wide (prior_width)"
+    return said + f"Priors, weakly informative: {'; '.join(priors)}{wider}."
+
+
+def _width(posterior: xr.Dataset) -> float:
+    """How many times as wide as the default the priors are."""
+    return float(posterior.attrs.get("paretoid_prior_width", 1.0))
 
 
 def _sampling(fit: Any, posterior: xr.Dataset) -> str:
@@ -125,6 +135,12 @@ def _sampling(fit: Any, posterior: xr.Dataset) -> str:
             f"after {int(said['paretoid_tune']):,} of tuning, target acceptance "
             f"{float(said['paretoid_target_accept']):g}, seed {said['paretoid_seed']}, sampler "
             f"{said['paretoid_sampler']}"
+        )
+    for first, second in pairwise(attempts(fit)):  # none, or one
+        how += (
+            f". That first attempt had problems ({'; '.join(first.problems)}), so the draws are "
+            f"those of a second: {second.tune:,} of tuning, target acceptance "
+            f"{second.target_accept:g}, every {second.every}th draw kept"
         )
     return (
         f"Computation: Hamiltonian Monte Carlo (NUTS, PyMC), {posterior.sizes['chain']} chains of "

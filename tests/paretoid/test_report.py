@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import hashlib
+import json
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -330,7 +331,23 @@ def test_how_the_fit_was_made_stands_in_the_report(nasty_plan, html):
     compile(code, "report", "exec")
     said = "2 chains of 200 draws after 1,500 of tuning, target acceptance 0.95, seed 23"
     assert said in page.under("p")
+    bad, good = {"diagnostics": None, "problems": ["1 divergent transitions"]}, {"problems": []}
+    made = [
+        {"tune": 1500, "target_accept": 0.95, "every": 1, **bad},
+        {"tune": 3000, "target_accept": 0.99, "every": 4, **bad, **good},
+    ]
+    told["posterior"].attrs |= {
+        "paretoid_attempts": json.dumps(made), "paretoid_prior_width": 2.0,
+    }  # fmt: skip
+    page = Parsed(plan_report(told, shares, planned))
+    assert (
+        "had problems (1 divergent transitions), so the draws are those of a second: 3,000 of "
+        "tuning, target acceptance 0.99, every 4th draw kept"
+    ) in page.under("p")
+    assert "all of them made 2 times as wide" in page.under("p")
+    assert "'partial', prior_width=2.0, draws" in page.under("code")
     told["posterior"].attrs["paretoid_priors"] = "the user's own"
+    del told["posterior"].attrs["paretoid_prior_width"]
     code = Parsed(plan_report(told, shares, planned)).under("code")
     assert "'partial', priors=..., draws" in code
 
