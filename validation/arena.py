@@ -208,7 +208,7 @@ def draw(cells: list[Cell], path: Path) -> Path:
             ax.errorbar(n["mean"], y, xerr=ends, fmt=marker, color="black", capsize=2,
                         mfc="black" if cell.guarantee == "proved" else "white")  # fmt: skip
         ax.set_title(f"{name}\n{first}", fontsize=8)
-        ax.set_xscale("log")
+        style.log_axis(ax, "x")
         ax.set_xlabel("samples, mean")
         style.grid(ax)
     axes[0].set_yticks(range(len(pairs)), labels, fontsize=7)

@@ -158,7 +158,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> Path:
         upper.set_title(problem)
         upper.set_ylim(0, 1)
         for ax in (upper, lower):
-            ax.set_xscale("log")
+            style.log_axis(ax, "x")
             style.grid(ax)
     axes[0, 0].set_ylabel("share of wrong answers, whole set")
     axes[1, 0].set_ylabel("arms settled\nby APE")

@@ -74,6 +74,11 @@ class EGE(Rule):
                     f"EGE cannot answer {goal}: it sorts arms into optimal and dominated ones. It "
                     f"serves ParetoSet and AtMost; for other goals use APE()."
                 )
+            if goal.limits is not None:
+                raise ValueError(
+                    f"EGE cannot answer {goal}: its phases compare arms with each other and not "
+                    f"with limits. Use APE() or RoundRobin()."
+                )
 
     def choose(self, view: View, rng: np.random.Generator) -> list[int]:
         """The active arms that are short of the samples of this phase."""

@@ -63,6 +63,11 @@ def anytime(
     )
     runs = check_count(replications, name="replications", why="it is how many runs to make.")
     setting = Setting(one, tuple(goal_list), rule, radius, delta, steps[-1])
+    if any(goal.limits is not None for goal in goal_list):
+        raise ValueError(
+            "a best guess compares arms with each other and not with limits. Leave the limits out, "
+            "or use simulate."
+        )
     if not setting.compiled or len(streams_of(goal_list, one.D)) > 1:
         raise ValueError(
             f"{rule!r} cannot be stopped here: it takes a rule of ours that samples until a goal "

@@ -66,6 +66,10 @@ def test_what_is_settled_is_right_and_grows():
     ("call", "says"),
     [
         (lambda: anytime(BANDIT, [60, 50]), "must increase"),
+        (
+            lambda: anytime(BANDIT, [60], pt.ParetoSet(limits={"objective 0": pt.at_least(0.5)})),
+            "not with limits",
+        ),
         (lambda: anytime(BANDIT, [3]), "budget=3 ends before"),
         (lambda: anytime(BANDIT, [60], rule=pt.EGE("SR", 60)), "cannot be stopped here"),
         (lambda: anytime(BANDIT, [60], [pt.ParetoSet(), pt.AtMost(1, 0.5)]), "one eps1"),

@@ -113,6 +113,14 @@ def test_the_error_stays_below_its_bound_and_falls_with_the_budget():
         ),
         (
             lambda: pt.simulate(
+                pt.GaussianBandit(MEANS),
+                pt.ParetoSet(limits={"objective 0": pt.at_least(0.5)}),
+                rule=pt.EGE("SR", 60),
+            ),
+            "not with limits",
+        ),
+        (
+            lambda: pt.simulate(
                 pt.GaussianBandit(MEANS), rule=pt.EGE("SR", 60), radius=pt.UnknownScale()
             ),
             "uses no radius",
