@@ -1,14 +1,19 @@
 """What a plan of 0/1 endpoints says about every other method is true."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import paretoid as pt
 from paretoid import theory
 from paretoid.estimation import TrialSummary, fit, plan
+from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import plug_in_bandit
 from paretoid.report import plan as plan_page
+from paretoid.report import plan_text
 from paretoid.report.plan_text import as_text
+from paretoid.summaries import summary_of
 from paretoid.text import count
 
 RARE = "arm,endpoint,events,n\nlow,toxicity,4,200\nhigh,toxicity,12,200\n"
@@ -44,3 +49,20 @@ def test_nothing_is_said_where_the_law_of_outcomes_is_not_known(planned):
     shares = pt.estimation.pareto_probability(posterior)
     assert "Exact problem" not in as_text(posterior, shares, silent, 80)
     assert not any("characteristic time" in said for said in plan_page._methods(posterior, silent))
+
+
+def test_what_is_assumed_stands_in_the_answer_and_what_was_read_in_the_text(planned, monkeypatch):
+    posterior, result = planned
+    trial = trial_of(posterior)
+    told = replace(trial, readings=("'ci' was read like this.",))
+    told = replace(told, n=told.n * np.nan).assuming(n=200)
+    monkeypatch.setattr(plan_page, "trial_of", lambda fit: told)
+    monkeypatch.setattr(plan_text, "trial_of", lambda fit: told)
+    shares = pt.estimation.pareto_probability(posterior)
+    said = " ".join(plan_text.as_text(posterior, shares, result, 80).split())
+    assumption = "n = 200 is assumed in 2 of 2 cells, where the source reports none."
+    assert assumption in said
+    assert "'ci' was read like this." in said
+    summaries = [summary_of(result.isel(goal=0))]
+    blocks = plan_page._answers(result, [pt.ParetoSet()], summaries, "", posterior)
+    assert any(f"Assumed, not reported: {assumption}" in str(block) for block in blocks)
