@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
-    from paretoid.rules import APE, EGE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+    from paretoid.rules import (
+        APE,
+        EGE,
+        LUCB,
+        LUCBpp,
+        PosteriorSampling,
+        RoundRobin,
+        Rule,
+        TopTwo,
+        Tracking,
+        UGapEc,
+        UniformElimination,
+    )
     from paretoid.runs import Campaign, CampaignError, open_campaign
     from paretoid.runs.anytime import anytime
     from paretoid.runs.simulate import simulate
@@ -44,7 +56,8 @@ _NAMES = {
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
     "instances": "INSTANCES load_instance read_instance write_instance",
-    "rules": "APE EGE LUCB LUCBpp RoundRobin Rule UGapEc UniformElimination",
+    "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
+    "UniformElimination",
     "runs.anytime": "anytime",
     "runs.simulate": "simulate",
     "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
@@ -61,10 +74,10 @@ __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
     "CampaignError", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
-    "PairwiseRadius", "ParetoSet", "PracticalSet", "Radius", "ResampledBandit", "RoleTerms",
-    "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "UGapEc", "UniformElimination",
-    "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
-    "preferences",
+    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet", "Radius",
+    "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "TopTwo",
+    "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime", "at_least",
+    "at_most", "estimation", "in_cone", "preferences",
     "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
     "validation", "view", "write_instance",
 ]  # fmt: skip

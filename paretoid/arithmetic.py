@@ -25,6 +25,10 @@ from paretoid.theory.checks import BoolArray, FloatArray
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
 
+#: The arithmetic of this version, as stores and ledgers name it; those that name none were summed
+#: plainly.
+CENTRED = "centred"
+
 #: Means this many scales from 0 are summed from a reference.
 FAR = 1024.0
 
@@ -85,6 +89,21 @@ class LostDigitsError(ValueError):
     """A run left the range in which its sums are exact enough for its guarantee."""
 
 
+def digits_lost(
+    bandit: Bandit, unknown: bool, counts: Any, means: FloatArray, ss: FloatArray
+) -> BoolArray:
+    """(..., K, D) where sums have too few digits left; the spread is learnt from `ss` if unknown.
+
+    >>> import paretoid as pt
+    >>> bandit = pt.GaussianBandit([[0.0], [1.0]])
+    >>> counts = np.full((2, 1), 100.0)
+    >>> bool(digits_lost(bandit, True, counts, bandit.means, counts).any())
+    False
+    """
+    spread = np.sqrt(ss / np.maximum(counts, 1)) if unknown else bandit.scale
+    return out_of_range(counts, means, spread)
+
+
 def check_digits(
     bandit: Bandit, unknown: bool, counts: Any, means: FloatArray, ss: FloatArray
 ) -> None:
@@ -101,8 +120,7 @@ def check_digits(
         ...
     paretoid.arithmetic.LostDigitsError: after 10,000 outcomes of '0' the sums of ...
     """
-    spread = np.sqrt(ss / np.maximum(counts, 1)) if unknown else bandit.scale
-    lost = out_of_range(counts, means, spread)
+    lost = digits_lost(bandit, unknown, counts, means, ss)
     if not lost.any():
         return
     *_, arm, objective = first = tuple(int(index) for index in np.argwhere(lost)[0])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_between, check_count
 
 LEVEL = 0.95
 _TAIL = 0.025  # on either side; (1 - 0.95) / 2 is a little more, and quantiles have steps
@@ -75,12 +75,10 @@ def check_confidence(confidence: Any) -> float:
     >>> check_confidence(0.95)
     0.95
     """
-    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise ValueError(
-            f"confidence={confidence!r} must lie strictly between 0 and 1: it is the probability "
-            f"that an upper bound holds. The default is 0.95."
-        )
-    return float(confidence)
+    return check_between(
+        confidence, 0, 1, name="confidence", why="it is the probability that an upper bound holds. "
+        "The default is 0.95.",
+    )  # fmt: skip
 
 
 def quantile(values: Any, q: float) -> float:

@@ -18,7 +18,19 @@ import numpy as np
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.goals.base import said
-from paretoid.rules import APE, EGE, LUCB, LUCBpp, RoundRobin, Rule, UGapEc, UniformElimination
+from paretoid.rules import (
+    APE,
+    EGE,
+    LUCB,
+    LUCBpp,
+    PosteriorSampling,
+    RoundRobin,
+    Rule,
+    TopTwo,
+    Tracking,
+    UGapEc,
+    UniformElimination,
+)
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
@@ -38,7 +50,10 @@ PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, LUCB1Like)
 #: on single arms, for rules that compare those
 ARM_RADII = _by_name(ArmMixture, IteratedLogarithm)
 RADII = {**PAIR_RADII, **ARM_RADII}
-RULES = _by_name(APE, UniformElimination, RoundRobin, EGE, LUCB, LUCBpp, UGapEc)
+RULES = _by_name(
+    APE, UniformElimination, RoundRobin, TopTwo, Tracking, PosteriorSampling, EGE, LUCB, LUCBpp,
+    UGapEc,
+)  # fmt: skip
 BANDITS = _by_name(GaussianBandit, BernoulliBandit, ResampledBandit)
 #: values that arguments of members may have, besides plain ones
 VALUES: dict[str, type[Any]] = _by_name(Shares, Limit)
@@ -370,6 +385,27 @@ def _refuse_strange(key: str, value: Any) -> None:
         _plain(value)
     except ValueError as error:
         raise ValueError(f"its argument {key}: {error}") from None
+
+
+def stored_member(spec: str, what: str, others: Sequence[str]) -> Any:
+    """The member that a file names, ours or one of `others`; None if it cannot be made again.
+
+    `others` are the identities of members that are not ours; the module that one names is imported.
+
+    >>> stored_member("AtMost(k=2, eps1=0.0)", "goal", [])
+    AtMost(k=2, eps1=0.0)
+    >>> stored_member("Mine(size=3)", "goal", ["no_such_module:Mine"]) is None
+    True
+    """
+    member = _printed(spec, what)
+    if member is not None:
+        return member
+    named = [other for other in others if re.split("[:.]", other)[-1] == spec.partition("(")[0]]
+    try:
+        (name,) = named
+        return make(name, split(spec)[1], what)
+    except Exception:  # of a module of somebody else's: anything
+        return None
 
 
 def identities(members: Sequence[Any]) -> list[str]:

@@ -24,6 +24,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from paretoid.text import meant
+from paretoid.writing import new_file
 
 _DELIMITERS = ",;\t|"
 _BLANK = "[\\s'\u2009\u202f\u00a0]"
@@ -65,6 +66,9 @@ class CsvTable:
         return parse_number(cell, self.delimiter, points=self.points)
 
 
+#: what spreadsheets compute instead of showing, by its beginning; or hidden behind apostrophes
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
 #: what a table of published summaries needs, shown where a file is empty
 TRIAL_LAYOUT = (
     "a header and one row per arm and endpoint, for instance "
@@ -102,11 +106,47 @@ def read_bundled(file: str) -> CsvTable:
 
 
 def write_csv(
-    path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]], *, new: bool = False
+    path: Path,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    force: bool = False,
+    private: bool = False,
 ) -> None:
-    """Heads and rows as a CSV file that `read_table` reads; `new` refuses one that exists."""
-    with path.open("x" if new else "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([heads, *rows])
+    """Heads and rows as a CSV file that `read_table` reads; see `new_file`.
+
+    Text that a spreadsheet would compute begins with an apostrophe, which `read_table` takes off.
+    """
+    with (
+        new_file(path, force=force, private=private) as draft,
+        draft.open("w", newline="", encoding="utf-8") as file,
+    ):
+        csv.writer(file).writerows([map(_as_text, row) for row in [heads, *rows]])
+
+
+def _as_text(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula; numbers stay as they are.
+
+    >>> _as_text("=1+1"), _as_text("-0.5"), _as_text(-0.5), _as_text("'=1+1")
+    ("'=1+1", '-0.5', -0.5, "''=1+1")
+    """
+    if not isinstance(cell, str) or not _FORMULA.match(cell):
+        return cell
+    try:
+        float(cell)
+        return cell
+    except ValueError:
+        return f"'{cell}"
+
+
+def _as_written(cell: str) -> str:
+    """A cell without blanks around it and without the apostrophe of `_as_text`.
+
+    >>> _as_written(" '=1+1 "), _as_written("''=1+1"), _as_written("'quoted'")
+    ('=1+1', "'=1+1", "'quoted'")
+    """
+    plain = cell.strip()
+    return plain[1:] if plain.startswith("'") and _FORMULA.match(plain[1:]) else plain
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -201,7 +241,7 @@ def _assemble(
     rows: list[tuple[int, Mapping[str, str]]] = []
     problems = []
     for number, cells in enumerate(records, start=1):
-        values = [cell.strip() for cell in cells]
+        values = [_as_written(cell) for cell in cells]
         if not any(values):
             continue
         if not columns:

@@ -334,3 +334,29 @@ def as_json(data: Any) -> str:
     }
     """
     return json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+#: control characters, marks that reorder or hide text, and separators of lines
+_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f"
+)
+
+
+def visible(words: str, *, lines: bool = False, styled: bool = False) -> str:
+    """`words` with escapes, bidi marks and other hidden characters written out, as in JSON.
+
+    A name from somebody's file can then neither move the cursor, nor turn a line round, nor look
+    like another line. `lines` keeps line breaks and tabs, `styled` the colours of a terminal.
+
+    >>> print(visible("A\\x1b[2J\\u202eB"), visible("A\\nhead 0"))
+    A\\u001b[2J\\u202eB A\\u000ahead 0
+    """
+    hidden = _HIDDEN if lines else _HIDDEN + "\t\n"
+    pattern = f"(?!\x1b\\[[0-9;]*m)[{hidden}]" if styled else f"[{hidden}]"
+    return re.sub(pattern, lambda found: _written_out(found[0]), words)
+
+
+def _written_out(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

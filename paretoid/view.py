@@ -40,6 +40,11 @@ class Samples:
     ss: FloatArray
     reference: Any = 0.0
 
+    @property
+    def estimates(self) -> FloatArray:
+        """(K, D) means, oriented, in the objectives' own units."""
+        return np.asarray(self.means + self.reference)
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -145,7 +150,7 @@ class View:
     @property
     def means(self) -> FloatArray:
         """(K, D) estimated means, in the objectives' own units; larger is better."""
-        return np.asarray(self.samples.means + self.samples.reference)
+        return self.samples.estimates
 
     @cached_property
     def lower(self) -> FloatArray:

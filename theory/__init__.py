@@ -1,5 +1,6 @@
 """The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine."""
 
+from paretoid.theory.binary import difference_bound, log_evidence, log_mixture
 from paretoid.theory.bound import Bound
 from paretoid.theory.calibration import K1, C_g, C_g_approximate, claim_counts, levels
 from paretoid.theory.characteristic_time import (
@@ -62,6 +63,7 @@ __all__ = [
     "CharacteristicTime", "characteristic_lower_bound", "characteristic_time", "kl_bernoulli",
     "ArmMixture", "ArmRadius", "IteratedLogarithm",
     "Shares", "first_usable_count", "informed_rho", "informed_shares",
+    "difference_bound", "log_evidence", "log_mixture",
     "one_sided_constant", "penalty",
     "practical_domination", "practical_gaps", "practical_set",
     "H_2", "budget_error_bound", "budget_lower_bound", "moving_costs", "schedule",

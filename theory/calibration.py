@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from paretoid.theory.checks import check_choice, check_count, check_delta
+from paretoid.theory.checks import check_choice, check_count, check_delta, check_positive
 
 UNIONS = ("claims", "pairs", "none")
 
@@ -21,7 +21,6 @@ def K1(K: int, D: int) -> int:
     return K * (K - 1) * D // 2
 
 
-@lru_cache(maxsize=1024)
 def C_g(x: float) -> float:
     r"""C^g(x), exactly: the smallest (g(l) + x) / l over l in (1/2, 1].
 
@@ -33,9 +32,13 @@ def C_g(x: float) -> float:
     >>> round(C_g(math.log(10) / 2), 3)
     2.671
     """
+    return _exact(_check_x(x))
+
+
+@lru_cache(maxsize=1024)
+def _exact(x: float) -> float:
     from scipy.optimize import minimize_scalar
 
-    x = _check_x(x)
     # Near l = 1 the minimiser of large x is at 1 - 1/(2x): search in log(1 - l).
     best = minimize_scalar(
         lambda s: _slope(1 - math.exp(s), math.exp(s), x),
@@ -65,9 +68,7 @@ def C_g_approximate(x: float) -> float:
 
 
 def _check_x(x: float) -> float:
-    if not isinstance(x, (int, float)) or not math.isfinite(x) or x <= 0:
-        raise ValueError(f"x={x!r} must be a finite number above 0: it is log(1/alpha)/2.")
-    return float(x)
+    return check_positive(x, name="x", why="it is log(1/alpha)/2.")
 
 
 def claim_counts(K: int, D: int, union: str) -> tuple[int, int]:

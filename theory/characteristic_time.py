@@ -38,6 +38,7 @@ from paretoid.theory.checks import (
     FloatArray,
     IntArray,
     as_means,
+    check_between,
     check_choice,
     check_count,
     check_delta,
@@ -224,11 +225,10 @@ def kl_bernoulli(p: float, q: float) -> float:
     (0.0, True, inf)
     """
     for name, value in (("p", p), ("q", q)):
-        if not isinstance(value, (int, float, np.floating, np.integer)) or not 0 <= value <= 1:
-            raise ValueError(
-                f"{name}={value!r} must lie in [0, 1]: it is the success probability of a "
-                f"Bernoulli variable."
-            )
+        check_between(
+            value, 0, 1, name=name, closed=True,
+            why="it is the success probability of a Bernoulli variable.",
+        )  # fmt: skip
     total = 0.0
     for x, y in ((float(p), float(q)), (1 - float(p), 1 - float(q))):
         if x > 0:

@@ -13,20 +13,136 @@ answer. For 95% confidence pass delta=0.05.
 from __future__ import annotations
 
 import math
+import unicodedata
+from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "BoolArray", "FloatArray", "IntArray", "as_epsilon", "as_means", "check_choice", "check_count",
-    "check_delta", "check_k", "check_positive",
+    "BoolArray", "FloatArray", "IntArray", "as_epsilon", "as_means", "as_numbers", "check_between",
+    "check_choice", "check_count", "check_delta", "check_k", "check_name", "check_positive",
+    "shown",
 ]  # fmt: skip
 
 #: what arrays hold, for annotations; shapes stand in docstrings
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
+
+#: the largest integer that counters, kernels and files hold
+LARGEST = 2**63 - 1
+#: smaller probabilities of an error are refused: their logarithms would leave the floats
+LEAST_DELTA = 1e-100
+
+
+def shown(value: Any) -> str:
+    """`value` as an error shows it: its repr, with the middle left out where that is long.
+
+    >>> shown(0.5), shown("x" * 500)[:10], len(shown(10**400)), shown(10**9000)
+    ('0.5', "'xxxxxxxxx", 163, '<int: ValueError>')
+    """
+    try:
+        text = repr(value)
+    except Exception as error:  # an integer of more than 4300 digits; a repr that fails
+        return f"<{type(value).__name__}: {type(error).__name__}>"
+    return text if len(text) <= 300 else f"{text[:80]}...{text[-80:]}"
+
+
+def is_number(value: Any) -> bool:
+    """True for one finite real number that a float can hold; no boolean, no text.
+
+    >>> is_number(3), is_number(True), is_number("3"), is_number(10**400), is_number(np.nan)
+    (True, False, False, False, False)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if not isinstance(value, (int, float, np.floating, np.integer)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def as_numbers(values: Any, *, name: str, rule: str) -> FloatArray:
+    """`values`, a number or nested lists of numbers, as a float array of its own; NaN is let in.
+
+    Booleans and texts are refused, also those that look like numbers: they are seldom meant.
+    `name` begins the sentence of the error and `rule` ends it, with a full stop.
+
+    >>> as_numbers([[1, 2.5]], name="means", rule="a table of numbers.")
+    array([[1. , 2.5]])
+    >>> as_numbers(["1", "2"], name="means", rule="a table of numbers.")
+    Traceback (most recent call last):
+    ...
+    ValueError: means=['1', '2'] must be a table of numbers.
+    """
+    cause: Exception | None = None
+    try:
+        array = np.array(values)
+        if isinstance(values, (list, tuple)) and array.dtype.kind in "iuf":
+            strange = any(isinstance(value, (bool, np.bool_)) for value in _leaves(values))
+        elif array.dtype.kind == "O":  # integers beyond 64 bits, Decimals, fractions, anything
+            strange = not all(isinstance(v, Real) and not isinstance(v, bool) for v in array.flat)
+        else:
+            strange = array.dtype.kind not in "iuf"
+        if not strange:
+            with np.errstate(over="ignore"):
+                return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        cause = error
+    raise ValueError(f"{name}={shown(values)} must be {rule}") from cause
+
+
+def _leaves(values: Any) -> Iterator[Any]:
+    """The entries of nested lists and tuples."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _leaves(value)
+        else:
+            yield value
+
+
+def check_between(
+    value: Any, low: float, high: float, *, name: str, why: str, closed: bool = False
+) -> float:
+    """`value` as a float strictly between `low` and `high`, or with `closed` from one to the other.
+
+    >>> check_between(0.5, 0, 1, name="w", why="it is a share.")
+    0.5
+    >>> check_between("0.5", 0, 1, name="w", why="it is a share.")
+    Traceback (most recent call last):
+    ...
+    ValueError: w='0.5' must lie strictly between 0 and 1: it is a share.
+    """
+    if is_number(value) and (low <= value <= high if closed else low < value < high):
+        return float(value)
+    rule = f"lie in [{low:g}, {high:g}]" if closed else f"lie strictly between {low:g} and {high:g}"
+    raise ValueError(f"{name}={shown(value)} must {rule}: {why}")
+
+
+def check_name(value: Any, *, what: str) -> str:
+    """`value` as a name of an arm, an objective or an instance, which files and pages can hold.
+
+    >>> check_name("dose 1", what="arm")
+    'dose 1'
+    >>> check_name("dose\\x00", what="arm")
+    Traceback (most recent call last):
+    ...
+    ValueError: the arm 'dose\\x00' has a control character, '\\x00', which files and terminals \
+cannot hold as text. Leave it out of the name.
+    """
+    name = str(value)
+    for character in name:
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            raise ValueError(
+                f"the {what} {shown(name)} has a control character, {character!r}, which files and "
+                f"terminals cannot hold as text. Leave it out of the name."
+            )
+    return name
 
 
 def as_means(means: Any, *, name: str = "means", least_arms: int = 2) -> FloatArray:
@@ -44,13 +160,10 @@ def as_means(means: Any, *, name: str = "means", least_arms: int = 2) -> FloatAr
     ValueError: means has shape (2,); it must be (K, D), one row per arm and one column per \
 objective. For a single objective pass means of shape (K, 1).
     """
-    try:
-        array = np.array(means, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a table of numbers with one row per arm: {error}. "
-            f"Pass a (K, D) array such as [[0.1, 0.4], [0.3, 0.2]]."
-        ) from error
+    array = as_numbers(
+        means, name=name, rule="a table of numbers with one row per arm. Pass a (K, D) array such "
+        "as [[0.1, 0.4], [0.3, 0.2]].",
+    )  # fmt: skip
     if array.ndim != 2:
         raise ValueError(
             f"{name} has shape {array.shape}; it must be (K, D), one row per arm and one column "
@@ -86,10 +199,7 @@ def as_epsilon(eps: Any, D: int, *, name: str = "eps1") -> FloatArray:
     ValueError: eps2=-1 must be finite and not negative: it is a slack added to the means. For the \
 exact problem pass eps2=0.
     """
-    try:
-        array = np.array(eps, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}={eps!r} must be a number or {D} numbers: {error}.") from error
+    array = as_numbers(eps, name=name, rule=f"a number or {D} numbers.")
     if array.ndim > 1 or (array.ndim == 1 and array.shape != (D,)):
         raise ValueError(
             f"{name} has shape {array.shape}; it must be a scalar or one number per objective, "
@@ -97,8 +207,8 @@ exact problem pass eps2=0.
         )
     if not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(
-            f"{name}={eps!r} must be finite and not negative: it is a slack added to the means. "
-            f"For the exact problem pass {name}=0."
+            f"{name}={shown(eps)} must be finite and not negative: it is a slack added to the "
+            f"means. For the exact problem pass {name}=0."
         )
     return np.broadcast_to(array, (D,)).copy()
 
@@ -109,16 +219,20 @@ def check_delta(delta: Any) -> float:
     >>> check_delta(0.05)
     0.05
     """
-    if not isinstance(delta, (int, float, np.floating, np.integer)) or not 0 < float(delta) < 1:
+    level = check_between(
+        delta, 0, 1, name="delta", why="it is the allowed probability of a wrong answer. For 95% "
+        "confidence pass delta=0.05.",
+    )  # fmt: skip
+    if level < LEAST_DELTA:
         raise ValueError(
-            f"delta={delta!r} must lie strictly between 0 and 1: it is the allowed probability "
-            f"of a wrong answer. For 95% confidence pass delta=0.05."
+            f"delta={level!r} must be at least {LEAST_DELTA:g}: nobody can tell smaller "
+            f"probabilities of a wrong answer from none, and their logarithms leave the floats."
         )
-    return float(delta)
+    return level
 
 
 def check_count(value: Any, *, name: str, least: int = 1, most: int | None = None, why: str) -> int:
-    """`value` as an int in least..most; `most=None` is no upper end.
+    """`value` as an int in least..most; `most=None` is the largest that 64 bits hold.
 
     Booleans and floats are refused, also whole ones: they are seldom meant. `name` begins the
     sentence of the error and `why` ends it, with the reason for the rule and a full stop.
@@ -134,9 +248,11 @@ def check_count(value: Any, *, name: str, least: int = 1, most: int | None = Non
         f"an integer of at least {least}" if most is None else f"an integer in {least}..{most}"
     )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name}={value!r} must be {allowed}: {why}")
+        raise ValueError(f"{name}={shown(value)} must be {allowed}: {why}")
     if value < least or (most is not None and value > most):
-        raise ValueError(f"{name}={value!r} must be {allowed}: {why}")
+        raise ValueError(f"{name}={shown(value)} must be {allowed}: {why}")
+    if most is None and value > LARGEST:
+        raise ValueError(f"{name}={shown(value)} must be {allowed} and below 2^63: {why}")
     return int(value)
 
 
@@ -152,8 +268,8 @@ def check_k(k: Any, K: int) -> int:
     )  # fmt: skip
 
 
-def check_positive(value: Any, *, name: str, why: str) -> float:
-    """`value` as a finite float above 0; `name` begins the sentence of the error, `why` ends it.
+def check_positive(value: Any, *, name: str, why: str, most: float | None = None) -> float:
+    """`value` as a finite float above 0, at most `most`; `why` ends the sentence of the error.
 
     >>> check_positive(3, name="rho", why="it is a number of samples.")
     3.0
@@ -162,10 +278,10 @@ def check_positive(value: Any, *, name: str, why: str) -> float:
     ...
     ValueError: rho=0 must be a finite number above 0: it is a number of samples.
     """
-    good = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
-    if not good or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"{name}={value!r} must be a finite number above 0: {why}")
-    return float(value)
+    if is_number(value) and float(value) > 0 and (most is None or value <= most):
+        return float(value)
+    limit = "" if most is None else f" and at most {most:g}"
+    raise ValueError(f"{name}={shown(value)} must be a finite number above 0{limit}: {why}")
 
 
 def check_choice(value: Any, allowed: tuple[str, ...], *, name: str, why: str) -> str:
@@ -178,7 +294,7 @@ def check_choice(value: Any, allowed: tuple[str, ...], *, name: str, why: str) -
     ...
     ValueError: union='all' must be one of 'claims', 'pairs': it is the union taken.
     """
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         choices = ", ".join(repr(a) for a in allowed)
-        raise ValueError(f"{name}={value!r} must be one of {choices}: {why}")
+        raise ValueError(f"{name}={shown(value)} must be one of {choices}: {why}")
     return str(value)

@@ -12,19 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, check_choice, check_positive
+from paretoid.theory.checks import (
+    FloatArray,
+    as_numbers,
+    check_between,
+    check_choice,
+    check_positive,
+    shown,
+)
 
 E = math.e
 
 
 def _positive(value: Any, *, name: str, why: str) -> FloatArray:
     """`value` as an array of finite numbers above 0; `why` ends the sentence of the error."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}={value!r} must be a number above 0: {why}") from error
+    array = as_numbers(value, name=name, rule=f"a number above 0: {why}")
     if not np.isfinite(array).all() or not (array > 0).all():
-        raise ValueError(f"{name}={value!r} must be finite and above 0: {why}")
+        raise ValueError(f"{name}={shown(value)} must be finite and above 0: {why}")
     return array
 
 
@@ -134,16 +138,15 @@ def radius_time(
     >>> round(float(radius_time(1.0, 1.0, 1.0)), 3)       # 2 + 2 log(2 log(3 e^2))
     5.648
     """
-    g = np.asarray(g, dtype=np.float64)
+    g = as_numbers(g, name="g", rule="a number or an array of numbers.")
     if not np.isfinite(g).all() or not (g >= 0).all():
         raise ValueError(f"g={g} must be finite and not negative: it is 32 C^g in Theorem 1.")
     c = _positive(c, name="c", why="it multiplies the iterated logarithm.")
     square = _positive(gap, name="gap", why="no time makes the radius 0.") ** 2
-    if not isinstance(alpha, (int, float)) or not 0 < alpha < 1:
-        raise ValueError(
-            f"alpha={alpha!r} must lie strictly between 0 and 1: it shares the squared gap "
-            f"between two terms. Theorem 1 uses alpha=(1+e)/(1+5e)."
-        )
+    alpha = check_between(
+        alpha, 0, 1, name="alpha", why="it shares the squared gap between two terms. Theorem 1 "
+        "uses alpha=(1+e)/(1+5e).",
+    )  # fmt: skip
     check_choice(form, ("corrected", "printed", "proof"), name="form", why="see Erratum.")
     share = (1 - alpha) * square
     inner = {

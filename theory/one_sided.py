@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, IntArray
+from paretoid.theory.checks import FloatArray, IntArray, as_numbers, shown
 
 #: An arm is used only once its count is this share of its rho, so that
 #: r = (n + rho)/n is at most 1 + 1/LEAST_SHARE_OF_RHO = 5.
@@ -102,20 +102,17 @@ def first_usable_count(rho: Any) -> int | IntArray:
     >>> first_usable_count([5.0, 200.0])
     array([ 2, 50])
     """
-    try:
-        values = np.asarray(rho, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"rho={rho!r} must be a number or an array of numbers.") from error
+    values = as_numbers(rho, name="rho", rule="a number or an array of numbers.")
     if not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(
-            f"rho={rho!r} must be finite and above 0: it is the prior precision, in samples."
+            f"rho={shown(rho)} must be finite and above 0: it is the prior precision, in samples."
         )
     counts = np.maximum(np.ceil(values * LEAST_SHARE_OF_RHO), 1.0)
     if values.ndim == 0:
         return int(counts)
     if (counts >= 2.0**63).any():
         raise ValueError(
-            f"rho={rho!r} asks for more than 2^63 samples before an arm may be used. "
+            f"rho={shown(rho)} asks for more than 2^63 samples before an arm may be used. "
             f"Choose rho near a tenth of the samples expected of the arm."
         )
     return counts.astype(np.int64)
@@ -123,14 +120,11 @@ def first_usable_count(rho: Any) -> int | IntArray:
 
 def _levels(alpha: Any) -> FloatArray:
     """`alpha` as an array of floats strictly between 0 and 1."""
-    try:
-        level = np.asarray(alpha, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"alpha={alpha!r} must be a number or an array of numbers.") from error
+    level = as_numbers(alpha, name="alpha", rule="a number or an array of numbers.")
     if not ((level > 0) & (level < 1)).all():
         raise ValueError(
-            f"alpha={alpha!r} must lie strictly between 0 and 1: it is the probability that the "
-            f"bound ever fails."
+            f"alpha={shown(alpha)} must lie strictly between 0 and 1: it is the probability that "
+            f"the bound ever fails."
         )
     return level
 

@@ -19,7 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, check_choice, check_count, check_delta
+from paretoid.theory.checks import (
+    FloatArray,
+    as_numbers,
+    check_choice,
+    check_count,
+    check_delta,
+    is_number,
+    shown,
+)
 from paretoid.theory.one_sided import penalty
 from paretoid.theory.radii.base import RoleTerms
 
@@ -189,11 +197,10 @@ def informed_shares(counts: Any, mix: float = 0.2) -> Shares:
     True
     """
     n = _as_counts(counts)
-    good = isinstance(mix, (int, float, np.floating, np.integer)) and not isinstance(mix, bool)
-    if not good or not 0 < mix <= 1:
+    if not is_number(mix) or not 0 < mix <= 1:
         raise ValueError(
-            f"mix={mix!r} must be above 0 and at most 1: it is the part of delta that is shared "
-            f"evenly, so that no arm depends on the guess alone. The default is mix=0.2."
+            f"mix={shown(mix)} must be above 0 and at most 1: it is the part of delta that is "
+            f"shared evenly, so that no arm depends on the guess alone. The default is mix=0.2."
         )
     relative = n / n.max()
     even = float(mix) / len(n)
@@ -216,16 +223,15 @@ def _as_shares(given: Any, name: str) -> tuple[float, ...]:
     """`given` as a tuple of positive floats that sum to 1."""
     if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable):
         raise ValueError(
-            f"{name}={given!r} must be a list of shares, such as [0.5, 0.25, 0.25], or left out "
-            f"to share uniformly."
+            f"{name}={shown(given)} must be a list of shares, such as [0.5, 0.25, 0.25], or left "
+            f"out to share uniformly."
         )
     entries: list[float] = []
     for position, value in enumerate(given):
-        number = isinstance(value, (int, float, np.floating, np.integer))
-        if not number or isinstance(value, bool) or not math.isfinite(value):
+        if not is_number(value):
             raise ValueError(
-                f"{name}[{position}]={value!r} must be a finite number above 0: it is a share of "
-                f"delta. Leave {name} out to share uniformly."
+                f"{name}[{position}]={shown(value)} must be a finite number above 0: it is a share "
+                f"of delta. Leave {name} out to share uniformly."
             )
         share = float(value)
         if share == 0:
@@ -250,10 +256,7 @@ def _as_shares(given: Any, name: str) -> tuple[float, ...]:
 
 def _as_counts(counts: Any) -> FloatArray:
     """`counts` as a (K,) array of positive finite floats, K >= 2."""
-    try:
-        n = np.array(counts, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"counts={counts!r} must be a list of numbers, one per arm.") from error
+    n = as_numbers(counts, name="counts", rule="a list of numbers, one per arm.")
     if n.ndim != 1 or len(n) < 2:
         raise ValueError(
             f"counts has shape {n.shape}; it must be (K,), the samples expected of each of at "

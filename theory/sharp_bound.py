@@ -20,7 +20,15 @@ import numpy as np
 
 from paretoid.theory.bound import Bound
 from paretoid.theory.calibration import K1, claim_counts
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_count, check_delta
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_numbers,
+    check_count,
+    check_delta,
+    shown,
+)
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.radii import (
     KaufmannKoolen,
@@ -247,14 +255,11 @@ def _first_below(
 
 
 def _as_gaps(gap: Any) -> FloatArray:
-    try:
-        gaps = np.asarray(gap, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"gap={gap!r} must be a number or an array of numbers.") from error
+    gaps = as_numbers(gap, name="gap", rule="a number or an array of numbers.")
     if np.isnan(gaps).any() or (gaps < 0).any():
         raise ValueError(
-            f"gap={gap!r} must not be negative: it is the distance to be seen, in units of the "
-            f"scale. For the gaps of means pass theory.combined_gaps(means)."
+            f"gap={shown(gap)} must not be negative: it is the distance to be seen, in units of "
+            f"the scale. For the gaps of means pass theory.combined_gaps(means)."
         )
     return gaps
 

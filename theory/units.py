@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, as_epsilon, as_means
+from paretoid.theory.checks import FloatArray, as_epsilon, as_means, as_numbers, shown
 
 #: Scales below this, or above one over it, are refused: kernels square them.
 LEAST_SCALE = 1e-150
@@ -17,10 +17,7 @@ LEAST_RATIO = 1e-120
 
 def as_scale(scale: Any, K: int, D: int) -> FloatArray:
     """`scale` as a (K, D) array: a scalar serves all, (D,) one per objective, (K, D) each arm."""
-    try:
-        array = np.array(scale, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"scale={scale!r} must be a number, ({D},) or ({K}, {D}).") from error
+    array = as_numbers(scale, name="scale", rule=f"a number, ({D},) or ({K}, {D}).")
     if array.shape not in ((), (D,), (K, D)):
         raise ValueError(
             f"scale has shape {array.shape}; it must be a scalar, one number per objective ({D},) "
@@ -28,7 +25,7 @@ def as_scale(scale: Any, K: int, D: int) -> FloatArray:
         )
     if not np.isfinite(array).all() or (array <= 0).any():
         raise ValueError(
-            f"scale={scale!r} must be finite and above 0: it is the sub-Gaussian scale of the "
+            f"scale={shown(scale)} must be finite and above 0: it is the sub-Gaussian scale of the "
             f"outcomes. For 0/1 outcomes pass scale=0.5."
         )
     table = np.broadcast_to(array, (K, D)).copy()

@@ -22,6 +22,7 @@ from paretoid.registry import radius_of
 from paretoid.theory.radii import MixtureRadius
 from paretoid.validation.battery import certify
 from paretoid.validation.benchmarks import participants
+from paretoid.writing import may_write, write_text
 
 
 def markdown(certificate: dict[str, Any]) -> str:
@@ -136,11 +137,17 @@ def _short(said: str) -> str:
     return f"{type(radius).__name__}, rho and shares by arm, for the {favoured} arms"
 
 
-def write(certificate: dict[str, Any], folder: Path) -> None:
-    """certificate.json and CERTIFICATE.md."""
-    data = text.as_json(certificate) + "\n"
-    (folder / "certificate.json").write_text(data, encoding="utf-8")
-    (folder / "CERTIFICATE.md").write_text(markdown(certificate), encoding="utf-8")
+#: what `write` makes
+FILES = ("certificate.json", "CERTIFICATE.md")
+
+
+def write(certificate: dict[str, Any], folder: Path, *, force: bool = False) -> None:
+    """certificate.json and CERTIFICATE.md; those that exist are replaced only by `force`."""
+    contents = (text.as_json(certificate), markdown(certificate))
+    for name in FILES:
+        may_write(folder / name, force=force)
+    for name, content in zip(FILES, contents, strict=True):
+        write_text(folder / name, content, force=force)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -152,14 +159,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--full", action="store_true", help="many more runs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path(), help="where to write (default: here)")
+    parser.add_argument("--force", action="store_true", help="replace a certificate there")
     options = parser.parse_args(arguments)
     if options.quick and options.full:
         parser.error("--quick and --full exclude each other")
     if not options.out.is_dir():
         parser.error(f"--out {options.out} is no directory; make it first")
+    for name in FILES:
+        if not options.force and (options.out / name).exists():
+            parser.error(f"{options.out / name} exists already; --force replaces it")
     battery = "quick" if options.quick else "full" if options.full else "standard"
     certificate = certify(battery, options.seed)
-    write(certificate, options.out)
+    write(certificate, options.out, force=options.force)
     for regression in certificate["regressions"]:
         print(f"REGRESSED {regression}", file=sys.stderr)
     print("every guarantee holds" if certificate["holds"] else "a guarantee regressed")

@@ -21,7 +21,7 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
 from paretoid.intervals import check_confidence, share_upper_bound
-from paretoid.theory.checks import BoolArray, check_count, check_delta, check_positive
+from paretoid.theory.checks import BoolArray, check_between, check_count, check_delta
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
 
@@ -257,18 +257,16 @@ def delta_correctness(
     for bandit in listed:
         goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
-    if not isinstance(false_alarm, (int, float)) or not 0 < false_alarm < 1:
-        raise ValueError(
-            f"false_alarm={false_alarm!r} must lie strictly between 0 and 1: it is the "
-            f"probability of rejecting a correct algorithm. The default is 1e-6."
-        )
+    false_alarm = check_between(
+        false_alarm, 0, 1, name="false_alarm", why="it is the probability of rejecting a correct "
+        "algorithm. The default is 1e-6.",
+    )  # fmt: skip
     confidence = check_confidence(confidence)
     max_runs = check_count(max_runs, name="max_runs", why="nothing would be tested otherwise.")
     budget = check_count(budget, name="budget", why="a run must draw something.")
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     if seconds is not None:
-        seconds = check_positive(seconds, name="seconds", why="it is a limit on one run.")
-        check_timer()
+        seconds = check_timer(seconds)
     limit = math.log(len(listed) / false_alarm)
     trials = [
         _Trial(algorithm, bandit, position, delta, goal, budget, seconds, seed)

@@ -27,6 +27,7 @@ from paretoid.theory import budget_error_bound, budget_lower_bound, schedule
 from paretoid.theory.checks import BoolArray
 from paretoid.validation.paper.setting import random_bandits
 from paretoid.view import divisors
+from paretoid.writing import write_text
 
 GOALS = [pt.ParetoSet(), pt.AtMost(2)]
 #: samples of a budget, for each arm
@@ -179,8 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--out {options.out} is no directory; make it first")
     rows = measure(options.full, options.seed)
     table = markdown(rows, 1000 if options.full else 100, options.seed)
-    (options.out / "fixed_budget.md").write_text(table, encoding="utf-8")
-    (options.out / "fixed_budget.json").write_text(text.as_json(rows) + "\n", encoding="utf-8")
+    for name, content in (("fixed_budget.md", table), ("fixed_budget.json", text.as_json(rows))):
+        write_text(options.out / name, content, force=True)  # both are made anew by this program
     draw(rows, options.out / "fixed_budget.png")
     print(table)
     return 0

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count, check_positive
 
 
 class OutOfBudget(BaseException):
@@ -108,14 +108,24 @@ def fingerprint(bandit: Any) -> tuple[Any, ...]:
     )
 
 
-def check_timer() -> None:
-    """Refuse a time limit where runs cannot be interrupted."""
+#: the longest time limit in seconds, a year: timers of some systems know no longer one
+LONGEST = 365 * 86_400.0
+
+
+def check_timer(seconds: Any) -> float:
+    """A time limit as a float; refused where runs cannot be interrupted, or not so late."""
+    limit = check_positive(
+        seconds, name="seconds", most=LONGEST,
+        why="it is a limit on one run, and no timer runs for more than a year. Leave it out for "
+        "none.",
+    )  # fmt: skip
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer"):
         raise ValueError(
             "seconds= needs the main thread and a system with timers (Unix): without them a run "
             "that loops without drawing cannot be interrupted. Leave it out and rely on budget=."
         )
+    return limit
 
 
 @contextmanager
@@ -129,8 +139,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         raise OutOfBudget(f"it took more than {seconds:g} seconds")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

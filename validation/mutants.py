@@ -37,6 +37,7 @@ from paretoid.validation.guard import assert_independent_replications
 from paretoid.validation.pathwise import check_path, reference_path
 from paretoid.validation.radius_coverage import coverage
 from paretoid.view import Lens, View
+from paretoid.writing import write_text
 
 README = Path(__file__).with_name("README.md")
 _BEGIN, _END = "<!-- mutants -->", "<!-- end of mutants -->"
@@ -519,7 +520,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = README.read_text(encoding="utf-8")
         head, rest = text.split(_BEGIN)
         tail = rest.split(_END)[1]
-        README.write_text(f"{head}{_BEGIN}\n{fresh}\n{_END}{tail}", encoding="utf-8")
+        write_text(README, f"{head}{_BEGIN}\n{fresh}\n{_END}{tail}", force=True)
     stale = documented_table() != fresh
     if stale:
         print("The table in validation/README.md is out of date; run with --update.")

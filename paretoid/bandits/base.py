@@ -9,7 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from paretoid.arithmetic import check_offsets
-from paretoid.theory.checks import FloatArray, IntArray, as_means, check_choice, check_count
+from paretoid.theory.checks import (
+    FloatArray,
+    IntArray,
+    as_means,
+    check_choice,
+    check_count,
+    check_name,
+)
 from paretoid.theory.units import as_scale
 
 
@@ -18,7 +25,7 @@ def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]
         return tuple(f"{what} {i}" for i in range(size))
     if isinstance(names, str):
         raise ValueError(f"{what}s={names!r} is one string; pass a list of {size} names.")
-    result = tuple(str(name) for name in names)
+    result = tuple(check_name(name, what=what) for name in names)
     if len(result) != size:
         raise ValueError(
             f"{what}s has {len(result)} names for {size} {what}s; pass one name for each."

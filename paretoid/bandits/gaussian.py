@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits.base import Bandit, Law
-from paretoid.theory.checks import FloatArray, as_means
+from paretoid.theory.checks import FloatArray, as_means, as_numbers
 from paretoid.theory.units import as_scale
 
 
@@ -72,10 +72,7 @@ class GaussianBandit(Bandit):
 
 
 def _as_covariance(covariance: Any, D: int) -> FloatArray:
-    try:
-        array = np.array(covariance, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"covariance must be a ({D}, {D}) table of numbers: {error}.") from error
+    array = as_numbers(covariance, name="covariance", rule=f"a ({D}, {D}) table of numbers.")
     if array.shape != (D, D):
         raise ValueError(f"covariance has shape {array.shape}; it must be ({D}, {D}).")
     if not np.isfinite(array).all() or not np.allclose(array, array.T, rtol=1e-10, atol=0):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits.base import Bandit, Law
-from paretoid.theory.checks import FloatArray, as_means
+from paretoid.theory.checks import FloatArray, as_means, as_numbers, shown
 from paretoid.theory.units import as_scale
 
 
@@ -53,7 +53,7 @@ class ResampledBandit(Bandit):
                 "sub-Gaussian scale you vouch for: without either no radius is proved."
             )
         if bounds is not None:
-            low, high = (np.broadcast_to(np.asarray(b, dtype=float), (D,)) for b in bounds)
+            low, high = (_bound(bound, D) for bound in _both(bounds))
             for i, table in enumerate(tables):
                 if (table < low).any() or (table > high).any():
                     raise ValueError(
@@ -77,3 +77,20 @@ class ResampledBandit(Bandit):
         size = self._starts[arm + 1] - self._starts[arm]
         rows = np.minimum((noise[:, 0] * size).astype(np.int64), size - 1)
         return np.asarray(self.data[self._starts[arm] + rows])
+
+
+def _both(bounds: Any) -> tuple[Any, Any]:
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"bounds={shown(bounds)} must be a pair (low, high) that every possible outcome keeps."
+        ) from None
+    return low, high
+
+
+def _bound(bound: Any, D: int) -> FloatArray:
+    array = as_numbers(bound, name="bounds", rule=f"numbers, or {D} for each end.")
+    if array.shape not in ((), (D,)) or not np.isfinite(array).all():
+        raise ValueError(f"bounds={shown(bound)} must be finite: a number, or {D} for each end.")
+    return np.broadcast_to(array, (D,))

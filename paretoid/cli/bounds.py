@@ -10,6 +10,7 @@ import typer
 from paretoid.cli.options import (
     Delta,
     Eps1,
+    Force,
     Instance,
     Json,
     Kind,
@@ -49,6 +50,7 @@ def bounds(
     kind: Kind = None,
     minimize: Less = None,
     out: OutFile = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -60,7 +62,7 @@ def bounds(
     from paretoid.goals import AtMost, Goal, ParetoSet
     from paretoid.theory.sharp_bound import check_invertible
 
-    check_file(out, (".csv", ".json", ".nc"))
+    check_file(out, (".csv", ".json", ".nc"), force=force, inputs=[instance])
     bandit = members.instance(instance, kind, scale, minimize)
     slack = numbers(eps1, "--eps1")
     goal: Goal = ParetoSet(slack) if k is None else AtMost(k, slack)
@@ -74,7 +76,7 @@ def bounds(
         ) from None
     data = describe(bandit, goal, delta, judge)
     if out is not None:
-        write(out, rows=lambda: _rows(data), data=data, dataset=lambda: _dataset(data))
+        write(out, rows=lambda: _rows(data), data=data, dataset=lambda: _dataset(data), force=force)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paretoid.cli.options import Json, OutDir, Quiet, Seed
+from paretoid.cli.options import Force, Json, OutDir, Quiet, Seed
 from paretoid.cli.terminal import check_folder, note, say, say_json, table, wrap
 
 
@@ -41,6 +41,7 @@ def certify(
     ] = False,
     seed: Seed = 0,
     out: OutDir = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -61,14 +62,15 @@ def certify(
         return
     if quick and full:
         raise ValueError("--quick and --full exclude each other; give one of them, or none.")
-    check_folder(out)
     from paretoid.validation import battery
-    from paretoid.validation.certify import write
+    from paretoid.validation.certify import FILES, write
+
+    check_folder(out, FILES, force=force)
 
     size = "quick" if quick else "full" if full else "standard"
     certificate = battery.certify(size, seed, lambda part: note(part, quiet))
     if out is not None:
-        write(certificate, out)
+        write(certificate, out, force=force)
         note(f"wrote certificate.json and CERTIFICATE.md to {out}", quiet)
     if json:
         say_json(certificate)

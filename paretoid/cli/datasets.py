@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paretoid.cli.options import Dataset, Json, Quiet
+from paretoid.cli.options import Dataset, Force, Json, Quiet
 from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
 from paretoid.text import interval, meant, measure
 
@@ -28,6 +28,7 @@ def datasets(
         str | None, typer.Option(help="instance or trial, where a name is both.")
     ] = None,
     out: Out = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -42,7 +43,7 @@ def datasets(
     chosen = _find(name, kind)
     listing = {dataset: _described(*dataset) for dataset in chosen}
     if out is not None:
-        _write(out, chosen, name)
+        _write(out, chosen, name, force)
         note(f"wrote {out}", quiet)
     if json:
         kinds = dict.fromkeys(kind for kind, _ in chosen)
@@ -51,20 +52,21 @@ def datasets(
         say("\n\n".join(_text(*dataset, listing[dataset], name is not None) for dataset in chosen))
 
 
-def _write(out: Path, chosen: list[tuple[str, str]], name: str | None) -> None:
+def _write(out: Path, chosen: list[tuple[str, str]], name: str | None, force: bool) -> None:
     """One dataset as a file that `simulate` and `bounds`, or `fit` and `plan`, read."""
     if name is None:
         raise ValueError("--out writes one of them: say its name first.")
     if len(chosen) > 1:
         raise ValueError(f"{name} is an instance and a trial: say --kind instance or --kind trial.")
     kind = chosen[0][0]
-    check_file(out, (".csv", ".json", ".toml") if kind == "instance" else (".csv", ".json"))
+    suffixes = (".csv", ".json", ".toml") if kind == "instance" else (".csv", ".json")
+    check_file(out, suffixes, force=force)
     if kind == "instance" and out.suffix.lower() != ".json":
         from paretoid.instances.files import write_instance
 
-        write_instance(_bandit(name), out)
+        write_instance(_bandit(name), out, force=force)
     else:
-        write(out, data=_described(kind, name), rows=lambda: _trial_rows(_trial(name)))
+        write(out, data=_described(kind, name), rows=lambda: _trial_rows(_trial(name)), force=force)
 
 
 def _find(name: str | None, kind: str | None) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from paretoid.cli import published
-from paretoid.cli.options import Json, Quiet, Seed, Trial
+from paretoid.cli.options import Force, Json, Quiet, Seed, Trial
 from paretoid.cli.terminal import (
     check_file,
     note,
@@ -47,6 +47,7 @@ def fit(
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
     out: Out = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -54,7 +55,7 @@ def fit(
 
     Example: paretoid fit covboost-groupB --out fit.nc && paretoid plan fit.nc
     """
-    check_file(out, (".nc", ".csv", ".json"))
+    check_file(out, (".nc", ".csv", ".json"), force=force, inputs=[trial])
     published.check_sampler(
         variances, seed, target_accept, cores, draws=draws, tune=tune, chains=chains
     )
@@ -76,9 +77,9 @@ def fit(
         data["prior_sensitivity"] = prior_dict(priors)
     if out is not None:
         if out.suffix.lower() == ".nc":
-            estimation.save_fit(fitted, out)
+            estimation.save_fit(fitted, out, force=force)
         else:
-            write(out, data=data, rows=lambda: _rows(data))
+            write(out, data=data, rows=lambda: _rows(data), force=force)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)

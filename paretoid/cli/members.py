@@ -6,6 +6,7 @@ is how results print it, the middle one needs no quotes in a shell.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from paretoid.registry import make as construct
 from paretoid.registry import split, type_of
 from paretoid.text import MARGINS
 from paretoid.theory.checks import check_choice
+from paretoid.theory.limits import Limit, at_least, at_most
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
@@ -38,7 +40,44 @@ def make(text: str, what: str, option: str, given: Mapping[str, Any] | None = No
         raise ValueError(f"{option} {said}") from None
 
 
-def whole_set(margin_means: str, margin: Any, *others: Any) -> Goal:
+_LIMIT = re.compile(r"\s*(.+?)\s*([<>])=?\s*([^,<>]+?)\s*((?:,[^,]*)*)")
+
+
+def limits(given: list[str] | None) -> dict[str, Limit] | None:
+    """The limits of --limit, by objective; None: there are none.
+
+    >>> limits(["toxicity<0.30", "effect > 2, slack=0.1, compared"])
+    {'toxicity': Limit(most=0.3), 'effect': Limit(least=2.0, slack=0.1, compared=True)}
+    """
+    found: dict[str, Limit] = {}
+    for text in given or []:
+        parts = _LIMIT.fullmatch(text)
+        if parts is None:
+            raise ValueError(
+                f"--limit {text!r} must be NAME<NUMBER or NAME>NUMBER, as in 'toxicity<0.30'; "
+                f"',slack=0.05' and ',compared' may follow."
+            )
+        name, sign, value, rest = parts.groups()
+        if name in found:
+            raise ValueError(f"--limit is given twice for {name!r}; an objective has one limit.")
+        words = {word.strip() for word in rest.split(",") if word.strip()}
+        slack = [word.partition("=")[2] for word in words if word.startswith("slack=")]
+        strange = sorted(word for word in words if word != "compared" and "slack=" not in word)
+        try:
+            if strange:
+                raise ValueError(f"{strange[0]!r} is neither slack=NUMBER nor compared")
+            make_limit = at_most if sign == "<" else at_least
+            found[name] = make_limit(
+                float(value), slack=float((slack or ["0"])[0]), compared="compared" in words
+            )
+        except ValueError as error:
+            raise ValueError(f"--limit {text!r}: {error}") from None
+    return found or None
+
+
+def whole_set(
+    margin_means: str, margin: Any, *others: Any, limits: dict[str, Limit] | None = None
+) -> Goal:
     """The whole set, by what --margin-means says of its margin; `others` are --k, --eps2, --goal.
 
     >>> whole_set("any", 0.5), whole_set("all", 0.5)
@@ -49,11 +88,11 @@ def whole_set(margin_means: str, margin: Any, *others: Any) -> Goal:
         why="close in any endpoint is enough, or all of them count.",
     )  # fmt: skip
     if margin_means == "any":
-        return ParetoSet(margin)
-    if any(others):
+        return ParetoSet(margin, limits=limits)
+    if any(others) or limits:
         raise ValueError(
-            "--margin-means all is proved for the whole set only, not for k arms or covers. Leave "
-            "out --k, --eps2 and --goal, or use --margin-means any."
+            "--margin-means all is proved for the whole set only, not for k arms, covers or "
+            "limits. Leave out --k, --eps2, --goal and --limit, or use --margin-means any."
         )
     return PracticalSet(margin)
 
@@ -64,17 +103,20 @@ def goals(
     eps1: str,
     eps2: list[str] | None,
     margin_means: str = "any",
+    limit: list[str] | None = None,
 ) -> list[Goal]:
     """The goals asked for: --goal or the whole Pareto set, then one for every --k and --eps2."""
     slack = numbers(eps1, "--eps1")
-    whole = whole_set(margin_means, slack, named, k, eps2)
+    within = limits(limit)
+    whole = whole_set(margin_means, slack, named, k, eps2, limits=within)
     if margin_means == "all":
         return [whole]
     asked: list[Goal] = [
-        make(name, "goal", "--goal", {"eps1": slack}) for name in named or ["ParetoSet"]
+        make(name, "goal", "--goal", {"eps1": slack, "limits": within})
+        for name in named or ["ParetoSet"]
     ]
-    asked += [AtMost(size, slack) for size in k or []]
-    asked += [Cover(slack, numbers(slack2, "--eps2")) for slack2 in eps2 or []]
+    asked += [AtMost(size, slack, limits=within) for size in k or []]
+    asked += [Cover(slack, numbers(slack2, "--eps2"), limits=within) for slack2 in eps2 or []]
     return asked
 
 

@@ -62,6 +62,7 @@ OutDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Write all resu
 OutFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write results: .nc (netCDF), .csv or .json.")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 Eps1 = Annotated[
     str,
     typer.Option(
@@ -78,6 +79,16 @@ MarginMeans = Annotated[
         help="any: an arm is within the margin if it is close in one endpoint. all: it is left out "
         "for one that is better by more than the margin somewhere and worse by more nowhere; for "
         "the whole set only.",
+    ),
+]
+
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="'NAME<X'",
+        help="Only arms that meet it, as in 'toxicity<0.30' or 'effect>2,slack=0.1'; in the "
+        "endpoint's units (logs if log-normal). Not compared in domination, unless ',compared'.",
     ),
 ]
 

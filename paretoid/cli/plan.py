@@ -10,7 +10,9 @@ import typer
 from paretoid.cli import published
 from paretoid.cli.options import (
     Delta,
+    Force,
     Json,
+    Limit,
     MarginMeans,
     OutDir,
     Quiet,
@@ -54,6 +56,7 @@ def plan(
         typer.Option(metavar="X[,X...]", help="Margin in endpoints' units (logs if log-normal)."),
     ] = None,
     margin_means: MarginMeans = "any",
+    limit: Limit = None,
     delta: Delta = 0.1,
     max_samples: Annotated[int, typer.Option(help="Participants a trial can have.")] = 3000,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
@@ -78,6 +81,7 @@ def plan(
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
     out: OutDir = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -95,7 +99,10 @@ def plan(
         raise ValueError(f"--k {k} must not be negative: it is how many arms to ask for.")
     margin = numbers(eps1, "--eps1")
     check_choice(shares, ("informed", "uniform"), name="--shares", why="delta is shared out once.")
-    check_folder(out)
+    if out is not None:
+        from paretoid.report.plan_files import NAMES
+
+        check_folder(out, NAMES, force=force, inputs=[trial])
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     fitted: Any = None
     if Path(trial).suffix.lower() == ".nc":
@@ -129,11 +136,13 @@ def plan(
     if k > size:
         raise ValueError(f"--k {k} is more than the {size} arms of {trial}; --k 0 asks for all.")
     slack = 0.0 if margin is None else margin
-    goals: list[pt.Goal] = [members.whole_set(margin_means, slack, k)]
+    within = members.limits(limit)
+    goals: list[pt.Goal] = [members.whole_set(margin_means, slack, k, limits=within)]
     if k:
-        goals.append(pt.AtMost(k, slack))
+        goals.append(pt.AtMost(k, slack, limits=within))
     for goal in goals:
         goal.check(size, len(summary.endpoints))
+        goal.bind(summary.endpoints, [1.0] * len(summary.endpoints))
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
     check_count(draws, name="--draws", why="assurance is an average over posterior draws.")
@@ -159,7 +168,13 @@ def plan(
     )  # fmt: skip
     if out is not None:
         written = write_plan(
-            fitted, optimal, planned, out, command=command_as_typed(context), priors=priors
+            fitted,
+            optimal,
+            planned,
+            out,
+            command=command_as_typed(context),
+            priors=priors,
+            force=force,
         )
         note(f"wrote {len(written)} files to {out}", quiet)
     if json:

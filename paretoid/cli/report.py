@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paretoid.cli.command_line import command_as_typed
-from paretoid.cli.options import Json, Quiet, names_and_files
+from paretoid.cli.options import Force, Json, Quiet, names_and_files
 from paretoid.cli.terminal import check_file, note, say, say_json
 
 
@@ -26,6 +26,7 @@ def report(
         Path | None,
         typer.Option(metavar="FILE.html", help="Where to write it; default STORE/report.html."),
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -37,7 +38,7 @@ def report(
 
     Example: paretoid simulate covboost --k 2 --store runs && paretoid report runs
     """
-    check_file(out, (".html", ".htm"))
+    check_file(out, (".html", ".htm"), force=force)
     from paretoid.report import campaign_report, read_store
     from paretoid.report.page import write_page
     from paretoid.report.stored import as_dict
@@ -47,14 +48,16 @@ def report(
             f"{str(store)!r} is no campaign: it has no campaign.json. Give the directory that "
             f"`paretoid simulate --store` (store= in Python) wrote to."
         )
+    path = store / "report.html" if out is None else out
+    if out is None and not json:
+        check_file(path, (".html",), force=force)
     note(f"reading {store} ...", quiet)
     stored = read_store(store)
     if json:
         say_json(as_dict(stored))
     if out is None and json:
         return
-    path = store / "report.html" if out is None else out
-    write_page(path, campaign_report(stored, command=command_as_typed(context)))
+    write_page(path, campaign_report(stored, command=command_as_typed(context)), force=force)
     if json:
         note(f"wrote {path}", quiet)
     else:

@@ -13,10 +13,12 @@ import typer
 from paretoid.cli.informed import informed_radii
 from paretoid.cli.options import (
     Eps1,
+    Force,
     Instance,
     Json,
     Kind,
     Less,
+    Limit,
     MarginMeans,
     OutFile,
     Quiet,
@@ -63,6 +65,7 @@ def simulate(
         typer.Option(metavar="X[,X...]", help="Also ask for a cover with this slack."),
     ] = None,
     margin_means: MarginMeans = "any",
+    limit: Limit = None,
     radius: Radii = None,
     informed_by: Annotated[
         str | None,
@@ -105,6 +108,7 @@ def simulate(
     minimize: Less = None,
     seed: Seed = 1,
     out: OutFile = None,
+    force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -121,9 +125,10 @@ def simulate(
     from paretoid.cli.budget import describe as describe_budget
     from paretoid.cli.budget import shown as shown_budget
 
-    check_file(out, (".nc", ".csv", ".json") if budget is None else (".json",))
+    suffixes = (".nc", ".csv", ".json") if budget is None else (".json",)
+    check_file(out, suffixes, force=force, inputs=[instance])
     bandit = members.instance(instance, kind, scale, minimize)
-    goals = members.goals(goal, k, eps1, eps2, margin_means)
+    goals = members.goals(goal, k, eps1, eps2, margin_means, limit)
     radii = [members.radius(name) for name in radius or []] or None
     if budget is not None:
         _refuse_beside_budget(
@@ -138,7 +143,7 @@ def simulate(
             (delta or [0.1])[0], budget, replications, seed,
         )  # fmt: skip
         if out is not None:
-            write(out, data=data, rows=lambda: ([], []))  # .json alone is let through
+            write(out, data=data, rows=lambda: ([], []), force=force)  # .json alone is let through
             note(f"wrote {out}", quiet)
         say_json(data) if json else say(shown_budget(data))
         return
@@ -157,7 +162,7 @@ def simulate(
         raise ValueError(str(error)) from error
     data = describe(runs)
     if out is not None:
-        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs)
+        write(out, data=data, rows=lambda: _rows(runs), dataset=lambda: runs, force=force)
         note(f"wrote {out}", quiet)
     if json:
         say_json(data)

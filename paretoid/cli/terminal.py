@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from paretoid import text
 from paretoid.tables import write_csv
+from paretoid.writing import exists_already, make_folder, may_write, new_file, write_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +47,10 @@ def say(words: str = "", *, vital: bool = False) -> None:
     A reader that has left (`| head`) is no error, unless what is said is `vital`.
     """
     try:
-        print(_encodable(_harmless(words, _terminal(sys.stdout)), sys.stdout), flush=True)
+        print(
+            _encodable(text.visible(words, lines=True, styled=_terminal(sys.stdout)), sys.stdout),
+            flush=True,
+        )
     except OSError as error:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             # What could not be written is not tried again at the end of the process.
@@ -78,17 +81,11 @@ def _encodable(words: str, stream: TextIO | None) -> str:
         )
 
 
-def _harmless(words: str, styled: bool) -> str:
-    """Without the control characters that a name in somebody's file may hold; Rich's bold stays."""
-    escape = r"\x1b(?!\[[0-9;]*m)" if styled else r"\x1b"
-    return re.sub(rf"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|{escape}", "?", words)
-
-
 def note(words: str, quiet: bool = False) -> None:
     """A line about progress or a mistake, on stderr; folded between words on a terminal."""
     if quiet or sys.stderr is None:
         return
-    lines = _harmless(f"paretoid: {words}", False).split("\n")
+    lines = text.visible(f"paretoid: {words}", lines=True).split("\n")
     if _terminal(sys.stderr):
         fold = textwrap.TextWrapper(width(), break_long_words=False, break_on_hyphens=False)
         lines = [part for line in lines for part in fold.wrap(line) or [""]]
@@ -124,8 +121,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     A      0.5
     B    12.25
     """
-    heads = [_harmless(head, False) for head in heads]
-    rows = [[_harmless(cell, False) for cell in row] for row in rows]
+    heads = [text.visible(head) for head in heads]
+    rows = [[text.visible(cell) for cell in row] for row in rows]
     room = width(default=10_000)
     sizes = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     least = sum(min(size, _NAME) for size in sizes[:names]) + sum(sizes[names:])
@@ -153,8 +150,14 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
     return "\n".join(line.rstrip() for line in caught.get().rstrip("\n").split("\n"))
 
 
-def check_file(out: Path | None, suffixes: Sequence[str]) -> Path | None:
-    """Refuse a file that cannot be written, before the work is done."""
+def check_file(
+    out: Path | None, suffixes: Sequence[str], *, force: bool, inputs: Sequence[str | Path] = ()
+) -> Path | None:
+    """Refuse a file that cannot be written, before the work is done.
+
+    A file that exists needs `force`; what is read (`inputs`), and the files of a store, are never
+    replaced.
+    """
     if out is None:
         return None
     if out.is_dir():
@@ -170,21 +173,43 @@ def check_file(out: Path | None, suffixes: Sequence[str]) -> Path | None:
         raise ValueError(f"--out {out}: there is no directory {out.parent}; make it first.")
     if not os.access(out if out.exists() else out.parent, os.W_OK):
         raise ValueError(f"--out {out} may not be written to. Name another file.")
+    _check_new(out, force, inputs)
     return out
 
 
-def check_folder(out: Path | None) -> Path | None:
-    """Make a directory for results, or refuse before the work is done."""
+def _check_new(out: Path, force: bool, inputs: Sequence[str | Path]) -> None:
+    from paretoid.runs.files import OWN
+
+    for read in inputs:
+        if out.exists() and Path(read).exists() and out.samefile(read):
+            raise ValueError(f"--out {out} is what is read here, and would be lost. Name another.")
+    for store, name in ((out.parent, out.name), (out.parent.parent, out.parent.name)):
+        if name in OWN and (store / OWN[0]).exists():
+            raise ValueError(
+                f"--out {out} is where a campaign keeps its runs; nobody else writes there. Name "
+                f"another file."
+            )
+    if not force and os.path.lexists(out):
+        raise exists_already(out, "replace it with --force")
+    may_write(out, force=force)
+
+
+def check_folder(
+    out: Path | None, names: Sequence[str], *, force: bool, inputs: Sequence[str | Path] = ()
+) -> Path | None:
+    """Make a directory for results, the files `names`, or refuse before the work is done."""
     if out is None:
         return None
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out} is a file, and results need a directory. Name another.")
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     except OSError as error:
         raise ValueError(f"--out {out} cannot be made: {error.strerror}. Name another.") from None
     if not os.access(out, os.W_OK):
         raise ValueError(f"--out {out} may not be written to. Name another directory.")
+    for name in names:
+        _check_new(out / name, force, inputs)
     return out
 
 
@@ -194,12 +219,14 @@ def write(
     data: Any,
     rows: Callable[[], tuple[Sequence[str], Sequence[Sequence[Any]]]],
     dataset: Callable[[], xr.Dataset] | None = None,
+    force: bool = False,
 ) -> None:
     """A result as .json (data), .csv (heads and rows) or .nc (netCDF)."""
     suffix = out.suffix.lower()
     if suffix == ".json":
-        out.write_text(text.as_json(data) + "\n", encoding="utf-8")
+        write_text(out, text.as_json(data), force=force)
     elif suffix == ".nc" and dataset is not None:
-        dataset().to_netcdf(out, engine="h5netcdf")
+        with new_file(out, force=force) as draft:
+            dataset().to_netcdf(draft, engine="h5netcdf")
     else:
-        write_csv(out, *rows())
+        write_csv(out, *rows(), force=force)

@@ -18,6 +18,7 @@ import typer
 from paretoid.cli.options import names_and_files
 from paretoid.cli.terminal import Interrupted, NotShown, check_stdout, note, say, say_json, width
 from paretoid.text import as_json as as_text
+from paretoid.text import visible
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -140,8 +141,9 @@ def next_(
             )
             made = [explorer.override(instead_of, arm, reason=reason)]
         placed = [{"id": a.id, "arm": a.arm} for a in made]
-        lines = [f"{a.id}\t{a.arm}" for a in made]
-        some = ", ".join(f"{a.id} ({a.arm})" for a in made[:20]) + ", ..." * (len(made) > 20)
+        lines = [f"{a.id}\t{visible(a.arm)}" for a in made]
+        some = ", ".join(f"{a.id} ({visible(a.arm)})" for a in made[:20])
+        some += ", ..." * (len(made) > 20)
         with _recorded(
             f"allocations are made: {some}; take back those that nobody received with `paretoid "
             f"trial withdraw`, or repeat a command that had --request"
@@ -220,7 +222,9 @@ def record(
         with _recorded(f"recorded {count}") as show:
             answers = explorer.answers
             given = {g: a for g, a in answers.items() if a is not None and before[g] is None}
-            lines = [f"recorded {count}"] + [f"{g}: {', '.join(a)}" for g, a in given.items()]
+            lines = [f"recorded {count}"] + [
+                f"{g}: {', '.join(map(visible, a))}" for g, a in given.items()
+            ]
             show({"recorded": count, "answered": given, "head": explorer.head}, lines, json)
 
 

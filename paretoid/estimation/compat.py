@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.theory.checks import FloatArray
+from paretoid.writing import new_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -104,8 +105,8 @@ def thin(fit: Any, every: int) -> None:
     add_groups(fit, **{name: data.assign_coords(numbers) for name, data in thinned.items()})
 
 
-def save_fit(fit: Any, path: str | Path) -> None:
-    """Write a fit as netCDF.
+def save_fit(fit: Any, path: str | Path, *, force: bool = False) -> None:
+    """Write a fit as netCDF; a file of that name is replaced only by `force`.
 
     >>> import tempfile
     >>> from paretoid.estimation import fit, load_trial
@@ -117,8 +118,8 @@ def save_fit(fit: Any, path: str | Path) -> None:
     ['fit.nc']
     """
     group(fit, "posterior")
-    with quiet():
-        fit.to_netcdf(str(path), engine="h5netcdf")
+    with quiet(), new_file(path, force=force) as draft:
+        fit.to_netcdf(str(draft), engine="h5netcdf")
 
 
 def load_fit(path: str | Path) -> Any:
@@ -140,8 +141,9 @@ def load_fit(path: str | Path) -> Any:
         arviz = import_arviz()
         try:
             fit = arviz.from_netcdf(str(path), engine="h5netcdf")
-        except OSError as error:
-            raise ValueError(f"{path} is no netCDF file: {error}") from None
+        except Exception as error:  # of a damaged file HDF5, xarray and ArviZ raise many kinds
+            why = str(error) or type(error).__name__
+            raise ValueError(f"{path} is no netCDF file, or damaged: {why}. Fit again.") from None
     if "paretoid_trial" not in group(fit, "posterior").attrs:
         raise ValueError(f"{path} holds no fit of a trial summary; {_WRITER} writes one.")
     return fit

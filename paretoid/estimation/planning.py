@@ -28,6 +28,8 @@ from paretoid.theory.checks import (
     check_choice,
     check_count,
     check_delta,
+    is_number,
+    shown,
 )
 from paretoid.theory.practical import practical_set
 from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
@@ -154,10 +156,10 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     [0.405, 0.405, 0.405]
     """
     trial = trial if isinstance(trial, TrialSummary) else trial_of(trial)
-    if not isinstance(fold, (int, float)) or not 1 < fold < math.inf:
+    if not is_number(fold) or not fold > 1:
         raise ValueError(
-            f"fold={fold!r} must be a ratio above 1: responses closer than that count as equal. "
-            f"For no margin leave it out."
+            f"fold={shown(fold)} must be a ratio above 1: responses closer than that count as "
+            f"equal. For no margin leave it out."
         )
     if "log-normal" not in trial.scales:
         raise ValueError(

@@ -16,7 +16,14 @@ from paretoid.intervals import t_quantile
 from paretoid.layouts import FAILED, NUMBERS, as_long
 from paretoid.tables import CsvTable, is_missing, read_journal_table, refuse
 from paretoid.text import meant, plain
-from paretoid.theory.checks import BoolArray, FloatArray, check_choice, check_count
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    check_choice,
+    check_count,
+    check_name,
+    check_positive,
+)
 
 SCALES = ("log-normal", "normal", "binary")
 
@@ -84,6 +91,11 @@ class TrialSummary:
     readings: tuple[str, ...] = ()
     citation: str = ""
     provenance: str = ""
+
+    def __post_init__(self) -> None:
+        for what, names in (("arm", self.arms), ("endpoint", self.endpoints)):
+            for name in names:
+                check_name(name, what=what)
 
     @classmethod
     def read_csv(
@@ -201,12 +213,20 @@ class TrialSummary:
     @classmethod
     def from_json(cls, text: str) -> TrialSummary:
         """The inverse of `to_json`."""
-        values = json.loads(text)
-        for name in ("mean", "sd", "n", "reported", "lower", "upper"):
-            values[name] = np.array(values[name], dtype=np.float64)
-        for name in ("arms", "endpoints", "units", "scales", "minimize", "sources", "readings"):
-            values[name] = tuple(values.get(name, ()))  # older files have no readings
-        return cls(**values)
+        try:
+            values = json.loads(text)
+            for name in ("mean", "sd", "n", "reported", "lower", "upper"):
+                values[name] = np.array(values[name], dtype=np.float64)
+            for name in ("arms", "endpoints", "units", "scales", "minimize", "sources", "readings"):
+                values[name] = tuple(values.get(name, ()))  # older files have no readings
+            trial = cls(**values)
+            shape = (len(trial.arms), len(trial.endpoints))
+            if not all(getattr(trial, name).shape == shape for name in ("mean", "sd", "n")):
+                raise ValueError(f"its tables are not those of {shape[0]} arms")
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            why = str(error) or type(error).__name__
+            raise ValueError(f"the trial in this fit is damaged ({why}). Fit it again.") from error
+        return trial
 
     def __repr__(self) -> str:
         return f"TrialSummary({len(self.arms)} arms x {len(self.endpoints)} endpoints)"
@@ -540,10 +560,8 @@ def _check_assumed_n(n: Any) -> int:
 def _check_variance(variances: Mapping[str, float], endpoints: Sequence[str]) -> dict[str, float]:
     checked = {}
     for name, variance in variances.items():
-        if not isinstance(variance, (int, float)) or not 0 < variance < math.inf:
-            raise ValueError(
-                f"assumed_variance[{name!r}]={variance!r} must be a positive number: the variance "
-                f"of one outcome on its working scale (log for log-normal)."
-            )
-        checked[_match(name, endpoints, "assumed_variance")] = float(variance)
+        checked[_match(name, endpoints, "assumed_variance")] = check_positive(
+            variance, name=f"assumed_variance[{name!r}]",
+            why="it is the variance of one outcome on its working scale (log for log-normal).",
+        )  # fmt: skip
     return checked

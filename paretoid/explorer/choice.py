@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class Moment:
         """The view with the same means and variances and other counts."""
         before = self.samples.counts
         growth = np.where(before > 1, (counts - 1) / np.maximum(before - 1, 1), 1.0)
-        samples = Samples(counts, self.samples.means, self.samples.ss * growth)
+        samples = replace(self.samples, counts=counts, ss=self.samples.ss * growth)
         time = int(counts.sum(axis=0).max())
         return self.lens.view(samples, time, self.unit, standing, memory)
 

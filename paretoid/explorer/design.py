@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.engine.build import check_radius
 from paretoid.explorer.cone import Measured
@@ -26,7 +27,7 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed", "cone",
+    "seed", "cone", "arithmetic",
 )  # fmt: skip
 
 
@@ -120,6 +121,7 @@ class Design:
                 f"share delta: one trial can have one set of limits. Give all goals the same."
             )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
+        self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,6 +152,7 @@ class Design:
             "rule": write(self.rule),
             "seed": self.seed,
             **cone,
+            **({"arithmetic": CENTRED} if self.centred else {}),
         }
 
     def same_as(self, other: Design) -> bool:
@@ -172,7 +175,9 @@ class Design:
         rule = data.get("rule", {})
         if isinstance(rule, Mapping):
             rule = {"kind": "APE", **rule}  # as in the first ledgers, which knew no other
-        return cls(
+        check_choice(data.get("arithmetic", CENTRED), (CENTRED,), name="arithmetic",
+                     why="outcomes are summed from a reference.")  # fmt: skip
+        design = cls(
             data["arms"],
             data["objectives"],
             [from_dict(goal, "goal") for goal in goals] or None,
@@ -185,6 +190,8 @@ class Design:
             seed=data.get("seed", 0),
             cone=data.get("cone"),
         )
+        design.centred = "arithmetic" in data or not stored
+        return design
 
     def families(self) -> int:
         """How many sets of upper bounds must hold for all goals to be right together.

@@ -390,7 +390,7 @@ class Explorer(Session):
         state = self._fresh()
         design, view, data = state.design, self._view(state), state.outcomes()
         lower, upper = bounds(design, view)
-        inside, by = verdicts(view, state.standing)
+        inside, by = verdicts(view, state.standing, design.goals[0])
         undecided = [i for i in range(design.K) if i not in inside and i not in by]
         against = rivals(view, state.standing, undecided)
         open_goals = [g for g in range(len(design.goals)) if g not in state.answers]
@@ -405,7 +405,7 @@ class Explorer(Session):
             dominated={design.arms[i]: design.arms[by[i]] for i in sorted(by)},
             undecided=tuple(design.arms[i] for i in undecided),
             rivals={design.arms[i]: design.arms[j] for i, j in against.items()},
-            means=np.where(data.counts > 0, data.means * design.sign, np.nan),
+            means=np.where(data.counts > 0, data.estimates * design.sign, np.nan),
             counts=data.counts.astype(np.int64),
             lower=lower,
             upper=upper,

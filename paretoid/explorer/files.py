@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from paretoid.explorer.design import COLUMNS
 from paretoid.explorer.explorer import Allocation, Explorer
 from paretoid.explorer.outcomes import known
 from paretoid.tables import read_table, refuse, write_csv
+from paretoid.writing import new_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -121,7 +120,8 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
         raise ValueError(f"{path} exists already; choose another name.")
     if target.suffix == ".nc":
         data = as_dataset(explorer)
-        _write(target, lambda draft: data.to_netcdf(draft, engine="h5netcdf"))
+        with new_file(target, private=True) as draft:  # outcomes of patients are for their owner
+            data.to_netcdf(draft, engine="h5netcdf")
         return int(data.sizes["allocation"])
     if events:
         head = ["seq", "time", "author", "kind", "body", "hash"]
@@ -129,26 +129,5 @@ def export(explorer: Explorer, path: str | os.PathLike[str], *, events: bool = F
     else:
         head = [*COLUMNS, *explorer.design.objectives]
         body = [list(row.values()) for row in allocations(explorer)]
-    _write(target, lambda draft: write_csv(draft, head, body))
+    write_csv(target, head, body, private=True)
     return len(body)
-
-
-def _write(path: Path, write: Callable[[Path], Any]) -> None:
-    """A whole new file of mode 0600, or none: outcomes of patients are for their owner."""
-    draft: str | None = None
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        try:
-            handle, draft = mkstemp(path.suffix, f".{path.name}.", path.parent)  # of mode 0600
-            os.close(handle)
-            write(Path(draft))
-            os.replace(draft, path)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            if draft is not None:
-                Path(draft).unlink(missing_ok=True)
-            raise
-    except FileExistsError:
-        raise ValueError(f"{path} exists already; choose another name.") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be written: {error.strerror}.") from None

@@ -333,7 +333,7 @@ class Session:
         design, names = state.design, state.design.arms
         goals = [g for g in range(len(design.goals)) if g not in state.answers]
         divisor = self._divisor_of(state)
-        if divisor is None:
+        if divisor is None or state.digits_lost().any():
             return []
         view = self._view(state)
         assert view is not None

@@ -22,15 +22,16 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.arithmetic import FAR, digits_lost
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import KINDS, Event, LedgerError
 from paretoid.goals import Goal
-from paretoid.theory.checks import FloatArray
-from paretoid.theory.member import arguments
+from paretoid.goals.base import said
+from paretoid.theory.checks import BoolArray, FloatArray
 from paretoid.view import Samples, Standing
 
 #: of snapshots; raised when they hold other things than before
-_FORMAT = 5
+_FORMAT = 6
 
 WAITING, MISSING = math.nan, math.inf  # in `values`: not arrived yet, and never to arrive
 
@@ -76,7 +77,7 @@ def is_label(label: str, goal: Goal) -> bool:
             return "(" + ", ".join(map(brief, value)) + ")"
         return f"{value:g}" if isinstance(value, float) else str(value)
 
-    inside = ", ".join(f"{name}={brief(value)}" for name, value in arguments(goal).items())
+    inside = ", ".join(f"{name}={brief(value)}" for name, value in said(goal).items())
     return label in (str(goal), f"{type(goal).__name__}({inside})")
 
 
@@ -115,6 +116,7 @@ class TrialState:
         self.counts = [[0] * K for _ in range(D)]
         self.sums = [[0.0] * K for _ in range(D)]
         self.ss = [[0.0] * K for _ in range(D)]
+        self.reference = [0.0] * D  # subtracted from outcomes before they are summed
         self._stale = False
 
     # -- events ------------------------------------------------------------------------------
@@ -226,6 +228,7 @@ class TrialState:
             if self.divisor[d] is not None:
                 raise ValueError(f"the scale of {name} is fixed already")
             self.divisor[d] = float(value)
+            self._stale = self._stale or self._reference(d) != self.reference[d]
 
     def _settled(self, event: Event, body: dict[str, Any]) -> None:
         dropped = {self._arm[name]: self._arm[by] for name, by in body["dropped"].items()}
@@ -308,9 +311,12 @@ class TrialState:
         for d, column in enumerate(self.values):
             at = self.reach[d]
             counts, sums, ss, sign = self.counts[d], self.sums[d], self.ss[d], self._sign[d]
+            if not any(counts):
+                self.reference[d] = self._reference(d)
+            reference = self.reference[d]
             while at < size and (value := column[at]) == value:  # not NaN: no longer waiting
                 if value != MISSING:
-                    arm, x = arms[at], value * sign
+                    arm, x = arms[at], value * sign - reference
                     n = counts[arm]
                     before = sums[arm] / max(n, 1)
                     counts[arm] = n + 1
@@ -331,7 +337,26 @@ class TrialState:
         self.settle()
         counts = np.array(self.counts, dtype=float).T
         sums = np.array(self.sums).T
-        return Samples(counts, sums / np.maximum(counts, 1), np.array(self.ss).T)
+        means = sums / np.maximum(counts, 1)
+        return Samples(counts, means, np.array(self.ss).T, np.array(self.reference))
+
+    def _reference(self, d: int) -> float:
+        """The first outcome in objective d, if it is far from 0 in units of the scale; else 0.
+
+        Ledgers that do not say it were summed without a reference, and stay so.
+        """
+        design = self.design
+        spread = design.scale[:, d].min() if design.scale is not None else self.divisor[d]
+        known = (value for value in self.values[d] if value != MISSING)
+        first = next(known, WAITING) * self._sign[d]
+        if not design.centred or spread is None or first != first:
+            return 0.0
+        return first if abs(first) >= FAR * spread else 0.0
+
+    def digits_lost(self) -> BoolArray:
+        """(K, D) where outcomes are so far from the others' that sums say too little of them."""
+        data, design = self.outcomes(), self.design
+        return digits_lost(design.bandit, design.scale is None, data.counts, data.means, data.ss)
 
     def awaited(self) -> FloatArray:
         """(K, D) counts once everything that waits has arrived: allocations less missing ones."""
@@ -382,7 +407,8 @@ class TrialState:
             "dropped": [[i, by] for i, by in self.standing.dropped.items()],
             "answers": [[g, asdict(answer)] for g, answer in self.answers.items()],
             "allocated": self.allocated, "lost": self.lost, "only_binary": self.only_binary,
-            "reach": self.reach, "counts": self.counts, "sums": self.sums, "ss": self.ss,
+            "reference": self.reference, "reach": self.reach, "counts": self.counts,
+            "sums": self.sums, "ss": self.ss,
         }  # fmt: skip
         file = io.BytesIO()
         file.write(json.dumps(rest).encode() + b"\n")
@@ -412,7 +438,8 @@ class TrialState:
             column.frombytes(columns[at * size : (at + 1) * size])
         for name in (
             "seq", "hash", "memory", "withdrawn", "requests", "corrected", "queue", "ends",
-            "divisor", "allocated", "lost", "only_binary", "reach", "counts", "sums", "ss",
+            "divisor", "allocated", "lost", "only_binary", "reference", "reach", "counts", "sums",
+            "ss",
         ):  # fmt: skip
             setattr(state, name, rest[name])
         state.unplanned = dict(rest["unplanned"])

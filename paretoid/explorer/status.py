@@ -13,6 +13,7 @@ import numpy as np
 from paretoid import text
 from paretoid.explorer.design import Design
 from paretoid.explorer.state import TrialState
+from paretoid.goals import Goal
 from paretoid.theory.checks import FloatArray, IntArray
 from paretoid.view import Standing, View
 
@@ -43,7 +44,8 @@ class Status:
     optimal       arms certainly optimal, up to eps1, by the intervals now or accepted for good
     dominated     arms certainly dominated, each with the arm that shows it most clearly (that
                   it is dominated is covered by delta; by whom only under union="pairs"); with
-                  eps1 > 0 an arm may be both dominated and within eps1 of optimal
+                  eps1 > 0 an arm may be both dominated and within eps1 of optimal; an arm
+                  beyond a limit is "dominated" by itself, and practically dominated ones count
     undecided     arms that are neither
     rivals        undecided arm to the arm that is most in its way, once there are intervals
     means         (K, D) estimates, NaN without outcomes
@@ -101,7 +103,7 @@ class Status:
         lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}", ""]
         for goal, answer in self.answers.items():
             if answer is not None:
-                lines.append(f"{goal}: {', '.join(answer)}")
+                lines.append(f"{goal}: {', '.join(map(text.visible, answer))}")
                 continue
             more = self.expected[goal]
             about = "unknown"
@@ -109,36 +111,43 @@ class Status:
                 about = f"about {text.count(more)} more (an estimate)"
             lines.append(f"{goal}: no answer yet; samples to go: {about}")
         width = 2 + len(self.objectives)  # all columns stand to the left
-        heads = ["", "verdict", *self.objectives]
+        heads = ["", "verdict", *map(text.visible, self.objectives)]
         lines += ["", text.table(heads, [self._row(arm) for arm in self.arms], names=width)]
         if self.rivals:
             lines += ["", "undecided: the difference from the arm most in the way"]
             rows = [self._difference(*pair) for pair in self.rivals.items()]
             lines.append(text.table([""] * (width - 1), rows, names=width))
         if self.waiting:
-            shown = ", ".join(f"{w.id} ({w.arm})" for w in self.waiting[:8])
+            shown = ", ".join(
+                text.visible(f"{waiting.id} ({waiting.arm})") for waiting in self.waiting[:8]
+            )
             more_waiting = ", ..." if len(self.waiting) > 8 else ""
             lines += ["", f"waiting for {len(self.waiting)}: {shown}{more_waiting}"]
         for objective, (count, by) in self.held.items():
             if count:
-                lines.append(f"{objective}: {count} outcomes wait for that of allocation {by}")
-        lines += [f"note: {note}" for note in self.notes]
+                held_up = f"{objective}: {count} outcomes wait for that of allocation {by}"
+                lines.append(text.visible(held_up))
+        lines += [f"note: {text.visible(note)}" for note in self.notes]
         return "\n".join(lines)
 
     def _row(self, arm: str) -> list[str]:
         i = self.arms.index(arm)
         verdict = "optimal" if arm in self.optimal else "undecided"
         if arm in self.dominated:
-            verdict = f"dominated by {self.dominated[arm]}"
+            by = self.dominated[arm]
+            verdict = "beyond a limit" if by == arm else f"dominated by {text.visible(by)}"
         row = zip(self.means[i], self.counts[i], strict=True)
-        return [arm, verdict, *(f"{text.measure(mean)} (n={n})" if n else "-" for mean, n in row)]
+        cells = (f"{text.measure(mean)} (n={n})" if n else "-" for mean, n in row)
+        return [text.visible(arm), verdict, *cells]
 
     def _difference(self, arm: str, rival: str) -> list[str]:
         i, j = self.arms.index(arm), self.arms.index(rival)
         row = zip(self.objectives, self.lower[i, j], self.upper[i, j], strict=True)
         digits = partial(text.measure, digits=3)
-        ends = [f"{name} {text.interval(low, high, digits)}" for name, low, high in row]
-        return [f"{arm} - {rival}", *ends]
+        ends = [
+            f"{text.visible(name)} {text.interval(low, high, digits)}" for name, low, high in row
+        ]
+        return [text.visible(f"{arm} - {rival}"), *ends]
 
 
 def bounds(design: Design, view: View | None) -> tuple[FloatArray, FloatArray]:
@@ -151,13 +160,13 @@ def bounds(design: Design, view: View | None) -> tuple[FloatArray, FloatArray]:
     return np.where(flip, -high, low), np.where(flip, -low, high)
 
 
-def verdicts(view: View | None, standing: Standing) -> tuple[set[int], dict[int, int]]:
-    """(arms certainly optimal, arms certainly dominated and by whom), now or settled before."""
+def verdicts(view: View | None, standing: Standing, goal: Goal) -> tuple[set[int], dict[int, int]]:
+    """(arms certainly in the answer, arms certainly out and for whom), now or settled before."""
     inside, by = set(standing.accepted), dict(standing.dropped)
     if view is not None:
-        inside |= set(np.flatnonzero(view.optimal).tolist())
-        shown = view.M_upper.argmin(axis=1)
-        by = {int(i): int(shown[i]) for i in np.flatnonzero(view.dominated)} | by
+        certainly, out = goal.certain(view)
+        inside |= set(np.flatnonzero(certainly).tolist())
+        by = out | by
     return inside, by
 
 
@@ -204,6 +213,13 @@ def notes(state: TrialState) -> tuple[str, ...]:
                 f"{design.arms[i]} gave the same {design.objectives[d]} {int(data.counts[i, d])} "
                 f"times: that is no Gaussian outcome, so its intervals are infinite"
             )
+    if state.digits_lost().any():
+        i, d = np.argwhere(state.digits_lost())[0]
+        said.append(
+            f"the outcomes of {design.arms[i]} in {design.objectives[d]} are so far from the "
+            f"others' that sums have too few digits for the guarantee, so nothing is concluded: "
+            f"check their units, and correct them"
+        )
     for g, answer in state.answers.items():
         later = sum(seq > answer.event for seq in state.corrected)
         if later:

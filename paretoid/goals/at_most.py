@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.goals.base import as_answer, frozen
-from paretoid.goals.limited import LimitedGoal
+from paretoid.goals.limited import LimitedGoal, limits_in_words
 from paretoid.goals.pareto_set import ParetoSet
 from paretoid.theory.checks import BoolArray, FloatArray, as_means, check_count, check_k
 from paretoid.theory.dominance import pareto_set
@@ -93,4 +93,8 @@ class AtMost(LimitedGoal):
 
     def words(self) -> str:
         """What is asked for, as reports say it."""
-        return f"any {self.k} near-optimal arm" + ("s" if self.k > 1 else "") + self._within()
+        return (
+            f"any {self.k} near-optimal arm"
+            + ("s" if self.k > 1 else "")
+            + limits_in_words(self.limits)
+        )

@@ -84,6 +84,14 @@ class Goal(Member):
         """
         return None
 
+    def certain(self, view: View) -> tuple[BoolArray, dict[int, int]]:
+        """(arms certainly in the answer, arms certainly out of it and for whom), at this moment.
+
+        An arm that is out by itself, beyond a limit, is out for itself.
+        """
+        shown = view.M_upper.argmin(axis=1)
+        return view.optimal, {int(i): int(shown[i]) for i in np.flatnonzero(view.dominated)}
+
     @property
     def steers(self) -> bool:
         """True: the goal itself names the arms to compare."""

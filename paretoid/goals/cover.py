@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.goals.base import as_answer, frozen
-from paretoid.goals.limited import LimitedGoal
+from paretoid.goals.limited import LimitedGoal, limits_in_words
 from paretoid.theory.checks import BoolArray, as_epsilon, as_means
 from paretoid.theory.dominance import pareto_set
 
@@ -83,4 +83,4 @@ class Cover(LimitedGoal):
     def words(self) -> str:
         """What is asked for, as reports say it."""
         said = "arms such that every optimal arm left out is close to one of them"
-        return said + self._within()
+        return said + limits_in_words(self.limits)

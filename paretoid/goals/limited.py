@@ -40,6 +40,17 @@ class Verdicts:
     own_upper: FloatArray
 
 
+def limits_in_words(limits: Limits | None) -> str:
+    """Limits in words, to follow what is asked for; nothing if there are none.
+
+    >>> from paretoid import at_most
+    >>> limits_in_words(Limits({"toxicity": at_most(0.3)})), limits_in_words(None)
+    (', of those with toxicity at most 0.3', '')
+    """
+    said = [f"{name} {limit.words()}" for name, limit in (limits or {}).items()]
+    return f", of those with {', '.join(said)}" if said else ""
+
+
 class LimitedGoal(Goal):
     """A goal that may have limits; what `ParetoSet`, `AtMost` and `Cover` share.
 
@@ -105,6 +116,15 @@ class LimitedGoal(Goal):
             M_lower, M_upper, own_lower, own_upper,
         )  # fmt: skip
 
+    def certain(self, view: View) -> tuple[BoolArray, dict[int, int]]:
+        """Arms kept, and arms dropped: for a feasible arm, or for themselves beyond a limit."""
+        if self.limits is None:
+            return super().certain(view)
+        said = self.verdicts(view)
+        shown = np.where(said.feasible[None, :], said.M_upper, np.inf).argmin(axis=1)
+        shown = np.where(said.infeasible, np.arange(view.K), shown)
+        return said.kept, {int(i): int(shown[i]) for i in np.flatnonzero(said.dropped)}
+
     def contest(self, view: View) -> tuple[int, int] | None:
         """b_t and c_t, where an arm's own limit is one of its rivals: then it is named twice.
 
@@ -149,11 +169,6 @@ class LimitedGoal(Goal):
             )
             own[feasible] = np.minimum(own[feasible], among)
         return np.asarray(own)
-
-    def _within(self) -> str:
-        """The limits in words, to follow what is asked for."""
-        said = [f"{name} {limit.words()}" for name, limit in (self.limits or {}).items()]
-        return f", of those with {', '.join(said)}" if said else ""
 
     def _gaps(self, means: FloatArray, eps1: FloatArray) -> FloatArray:
         """The gaps without limits."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from paretoid.goals.base import as_answer, frozen
-from paretoid.goals.limited import LimitedGoal
+from paretoid.goals.limited import LimitedGoal, limits_in_words
 from paretoid.theory.checks import BoolArray, as_means
 from paretoid.theory.dominance import pareto_set
 
@@ -60,4 +60,4 @@ class ParetoSet(LimitedGoal):
 
     def words(self) -> str:
         """What is asked for, as reports say it."""
-        return "all optimal arms" + self._within()
+        return "all optimal arms" + limits_in_words(self.limits)

@@ -97,6 +97,13 @@ class PracticalSet(Goal):
         sure = kept(~no, yes)
         return sure if bool((sure == kept(yes, ~no)).all()) else None
 
+    def certain(self, view: View) -> tuple[BoolArray, dict[int, int]]:
+        """Arms kept, and arms left out, whatever is not yet told."""
+        yes, no = self.told(view)
+        shown = (yes & ~chains(~no).T).argmax(axis=1)
+        out = np.flatnonzero(~kept(yes, ~no))
+        return kept(~no, yes), {int(i): int(shown[i]) for i in out}
+
     def contest(self, view: View) -> tuple[int, int] | None:
         """Of the arms not settled, each with its likeliest dominator, the pair least known.
 

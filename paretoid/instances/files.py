@@ -29,6 +29,7 @@ from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.tables import read_bytes, read_table, refuse, write_csv
 from paretoid.text import meant
 from paretoid.theory.checks import check_choice
+from paretoid.writing import write_text
 
 KINDS = ("gaussian", "bernoulli")
 SUFFIXES = (".csv", ".toml")
@@ -102,6 +103,9 @@ def _from_toml(path: str | Path) -> Bandit:
         data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is no TOML: {error}.") from None
+    except (RecursionError, ValueError) as error:  # brackets without end; 5000 digits
+        why = "its brackets are nested too deeply" if isinstance(error, RecursionError) else error
+        raise ValueError(f"{path} cannot be read: {why}. Give lists of numbers.") from None
     for key in data:
         if key not in _KEYS:
             hint = meant(key, _KEYS)
@@ -141,8 +145,10 @@ def _bandit(data: dict[str, Any], name: str) -> Bandit:
         raise ValueError(f"{name}: {error}") from None
 
 
-def write_instance(bandit: Bandit, path: str | Path) -> None:
+def write_instance(bandit: Bandit, path: str | Path, *, force: bool = False) -> None:
     """Write a Gaussian or Bernoulli bandit: `.toml` says everything, `.csv` the means alone.
+
+    A file of that name is replaced only by `force`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "coins.toml"
@@ -157,7 +163,9 @@ def write_instance(bandit: Bandit, path: str | Path) -> None:
     file = Path(path)
     if file.suffix.lower() == ".csv":
         rows = zip(bandit.arms, bandit.means.tolist(), strict=True)
-        write_csv(file, ["arm", *bandit.objectives], [[arm, *row] for arm, row in rows])
+        write_csv(
+            file, ["arm", *bandit.objectives], [[arm, *row] for arm, row in rows], force=force
+        )
         return
     if file.suffix.lower() != ".toml":
         raise ValueError(f"{path} must end in .csv or .toml: that says how to write it.")
@@ -176,7 +184,7 @@ def write_instance(bandit: Bandit, path: str | Path) -> None:
             if covariance is None
             else f"covariance = {_toml(covariance.tolist())}"
         )
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(file, "\n".join(lines), force=force)
 
 
 def _toml(value: Any) -> str:

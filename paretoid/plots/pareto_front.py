@@ -27,6 +27,7 @@ class Arms:
     centre      NaN for arms without outcomes
     half        half-widths of rectangles, inf: unbounded; None: the means are known
     marked      (K,) the arms said to be in the set, `words` says which set
+    limits      of the goal, by objective; drawn as lines
     """
 
     names: tuple[str, ...]
@@ -37,6 +38,7 @@ class Arms:
     marked: BoolArray
     words: tuple[str, str]
     delta: float = 0.0
+    limits: Any = None
 
 
 def front(
@@ -106,6 +108,11 @@ def front(
         getattr(axes, f"set_{side}label")(style.wrap(said, 60))
         if less:
             getattr(axes, f"{side}axis").set_inverted(True)
+        limit = (arms.limits or {}).get(arms.objectives[d])
+        if limit is not None:
+            draw = axes.axvline if side == "x" else axes.axhline
+            said = f"limit: {arms.objectives[d]} {limit.words()}"
+            draw(limit.value, ls="--", lw=1.2, color="0.35", zorder=3, label=said)
     style.grid(axes)
     style.legend(axes)
     missing = [name for name, there in zip(arms.names, seen, strict=True) if not there]
@@ -150,7 +157,7 @@ def _of_run(run: Run) -> Arms:
         words = ("", f"mean seen; no answer after {run.stopping_time:,} samples")
     return Arms(
         bandit.arms, bandit.objectives, bandit.sign, centre, half, run.answer, words,
-        setting.delta,
+        setting.delta, setting.goals[0].limits,
     )  # fmt: skip
 
 
@@ -162,7 +169,7 @@ def _of_explorer(explorer: Explorer) -> Arms:
     words = ("certainly optimal", "undecided or dominated")
     return Arms(
         design.arms, design.objectives, design.sign, status.means, half, marked, words,
-        design.delta,
+        design.delta, design.goals[0].limits,
     )  # fmt: skip
 
 

@@ -311,7 +311,7 @@ def _answer_table(
     rows = []
     means = stored.oriented(at[0])
     for summary in here:
-        goal = stored.goals[summary.at[3]]
+        goal = stored.goals[summary.at[3]].bind(stored.about["objectives"], stored.sign)
         for mask, often in summary.answers[:_ANSWERS]:
             right = goal.is_correct(np.array(mask), means)
             rows.append([

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal, PracticalSet
+from paretoid.goals.limited import limits_in_words
 from paretoid.text import MARGINS, interval, margin
 from paretoid.theory.radii import (
     KaufmannKoolen,
@@ -49,9 +50,16 @@ def asked(goal: Goal, name: str = "") -> str:
     'one Pareto-optimal arm'
     >>> asked(AtMost(2, 0.1), "a 1.5-fold margin")
     'any 2 arms within a 1.5-fold margin of optimal, or all optimal ones if they are fewer'
+    >>> from paretoid import at_most
+    >>> asked(ParetoSet(limits={"toxicity": at_most(0.3)}))
+    'all Pareto-optimal arms, of those with toxicity at most 0.3'
     >>> asked(PracticalSet(0.5, 0.1))
     'all arms that are not practically dominated, by 0.5 (told up to 0.1)'
     """
+    return _asked(goal, name) + limits_in_words(goal.limits)
+
+
+def _asked(goal: Goal, name: str) -> str:
     if isinstance(goal, PracticalSet):
         around = margin(goal.slack)
         return f"all arms that are not practically dominated, by {name or margin(goal.margin)}" + (

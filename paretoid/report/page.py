@@ -19,6 +19,7 @@ from typing import Any
 from paretoid import text
 from paretoid.report.figures import SvgPicture
 from paretoid.versions import versions
+from paretoid.writing import new_file
 
 
 @dataclass(frozen=True)
@@ -108,15 +109,11 @@ def render(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     )
 
 
-def write_page(path: str | Path, html: str) -> Path:
+def write_page(path: str | Path, html: str, *, force: bool = False) -> Path:
     """`html` as a file; refuses, in a sentence, where none can be written."""
-    target = Path(path)
-    try:
-        target.write_bytes(html.encode("utf-8", "replace"))
-    except OSError as error:
-        why = error.strerror or error
-        raise ValueError(f"{path} cannot be written: {why}. Name another file.") from None
-    return target
+    with new_file(path, force=force) as draft:
+        draft.write_bytes(html.encode("utf-8", "replace"))
+    return Path(path)
 
 
 def samples(

@@ -18,9 +18,19 @@ from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
 from paretoid.tables import write_csv
+from paretoid.writing import make_folder, may_write, new_file, write_text
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+#: what a plan consists of, in the order in which it is written
+PICTURES = ("forest", "pareto_probability", "projections", "stopping_time")
+NAMES = (
+    "fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html", "design.toml",
+    "arms.csv", "assurance.csv",
+    *(f"{name}.{suffix}" for name in PICTURES for suffix in ("png", "svg")),
+)  # fmt: skip
 
 
 def write_plan(
@@ -31,11 +41,13 @@ def write_plan(
     *,
     command: str = "",
     priors: xr.Dataset | None = None,
+    force: bool = False,
 ) -> list[Path]:
     """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
 
     `command`, the line that made the plan, stands in the HTML report. `priors`, from
-    `paretoid.estimation.sensitivity`, stands in text and JSON. Returns the files.
+    `paretoid.estimation.sensitivity`, stands in text and JSON. A folder that has one of the files
+    already is refused, unless `force`. Returns the files.
 
     >>> import tempfile
     >>> from paretoid import AtMost
@@ -51,34 +63,35 @@ def write_plan(
 
     out = Path(folder)
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     except OSError as error:
         raise ValueError(f"--out {folder} cannot be made a directory: {error}.") from None
-    save_fit(fit, out / "fit.nc")
-    planned.to_netcdf(out / "plan.nc", engine="h5netcdf")
+    for name in NAMES:
+        may_write(out / name, force=force)
+    save_fit(fit, out / "fit.nc", force=force)
+    with new_file(out / "plan.nc", force=force) as draft:
+        planned.to_netcdf(draft, engine="h5netcdf")
     data = text.as_json(as_dict(fit, shares, planned, priors=priors))
-    (out / "plan.json").write_text(data + "\n", encoding="utf-8")
-    words = as_text(fit, shares, planned, priors=priors)
-    (out / "plan.txt").write_text(words + "\n", encoding="utf-8")
-    write_page(out / "report.html", plan_report(fit, shares, planned, command=command))
-    (out / "design.toml").write_text(plan_design_toml(fit, planned), encoding="utf-8")
-    written = ["fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html", "design.toml"]
+    write_text(out / "plan.json", data, force=force)
+    write_text(out / "plan.txt", as_text(fit, shares, planned, priors=priors), force=force)
+    page = plan_report(fit, shares, planned, command=command)
+    write_page(out / "report.html", page, force=force)
+    write_text(out / "design.toml", plan_design_toml(fit, planned), force=force)
     note = " ".join(trial_of(fit).assumptions)
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
-        write_csv(out / name, [*heads, "assumptions"], [[*row, note] for row in body])
-        written.append(name)
-    panels: dict[str, Any] = {
-        "forest": plots.forest(fit)[0],
-        "pareto_probability": plots.pareto_probability(shares, fold=planned.attrs["fold"] or None),
-        "projections": plots.projections(fit)[0],
-        "stopping_time": plots.assurance(planned),
-    }
-    for name, axes in panels.items():
+        write_csv(out / name, [*heads, "assumptions"], [[*row, note] for row in body], force=force)
+    panels = (
+        plots.forest(fit)[0],
+        plots.pareto_probability(shares, fold=planned.attrs["fold"] or None),
+        plots.projections(fit)[0],
+        plots.assurance(planned),
+    )
+    for name, axes in zip(PICTURES, panels, strict=True):
         for suffix in ("png", "svg"):
-            axes.get_figure(root=True).savefig(out / f"{name}.{suffix}", dpi=150)
-            written.append(f"{name}.{suffix}")
-    return [out / name for name in written]
+            with new_file(out / f"{name}.{suffix}", force=force) as draft:
+                axes.get_figure(root=True).savefig(draft, dpi=150)
+    return [out / name for name in NAMES]
 
 
 def plan_design_toml(fit: Any, planned: xr.Dataset) -> str:

@@ -48,6 +48,9 @@ def as_text(
         lines += _of_goal(planned.sel(goal=goal), width)
     words = [
         _margin_in_words(shares),
+        "Probabilities of being optimal leave limits out of account; the simulated trials do not."
+        if any("limits=" in str(goal) for goal in planned.goal.values)
+        else "",
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
         planned.attrs["guarantee_in_words"],

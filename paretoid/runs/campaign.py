@@ -26,7 +26,7 @@ from paretoid.runs.results import Memory, tile_arrays
 from paretoid.runs.setting import Setting, as_bandits, check_setting, guarantee_of, streams_of
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.text import counted
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count, check_name
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -400,7 +400,7 @@ def _as_labels(labels: Sequence[str] | None, size: int) -> list[str] | list[int]
         return list(range(size))
     if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != size:
         raise ValueError(f"labels={labels!r} must be {size} names, one for each bandit.")
-    names = [str(label) for label in labels]
+    names = [check_name(label, what="label") for label in labels]
     _refuse_repeats(names, "labels")
     return names
 

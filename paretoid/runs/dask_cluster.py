@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
+import warnings
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 #: seconds to wait for a scheduler
 _PATIENCE = 5
+#: seconds without a result after which a cluster is asked whether it lives
+BEAT = 5.0
+#: seconds that a cluster may be silent, or without workers, before it is given up
+_LIMIT = 60.0
 
 
 @contextmanager
@@ -17,6 +24,9 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
     Its workers need paretoid in the same version; nothing else has to be set up, and results are
     those of any other executor. The cluster is left running.
+
+    A cluster that falls silent, or has no workers left, is given up after a minute with a
+    `CampaignError`; with a store the same campaign then goes on, on this or another executor.
 
     >>> from distributed import LocalCluster
     >>> from paretoid import BernoulliBandit, Campaign
@@ -42,13 +52,62 @@ def dask_executor(address: str) -> Iterator[Executor]:
             f"that it runs (dask scheduler), that host and port are those it printed, such as "
             f"tcp://HOST:8786, and that no firewall is between."
         ) from None
-    with client:
-        if not client.nthreads():
+    try:
+        if not threads_of(client):
             raise ValueError(
                 f"the Dask scheduler at {address!r} has no workers; start some with: dask worker "
                 f"{address}"
             )
         yield client.get_executor(pure=False)
+    finally:
+        client.close(timeout=_PATIENCE)
+
+
+def threads_of(client: Any) -> int:
+    """Threads of all workers of a cluster; 0 of one whose scheduler is silent."""
+    return sum(int(worker["nthreads"]) for worker in (_workers(client) or {}).values())
+
+
+def _workers(client: Any) -> dict[str, Any] | None:
+    """What the scheduler says about its workers; None if it says nothing in time."""
+    try:
+        answer = client.sync(client.scheduler.identity, callback_timeout=_PATIENCE)
+        return dict(answer["workers"])
+    except Exception:  # a lost connection has many names
+        return None
+
+
+class Pulse:
+    """Whether an executor lives; of Dask's alone nobody else would hear that it does not.
+
+    >>> Pulse(ThreadPoolExecutor(1)).check()    # threads and processes report themselves
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self.client = getattr(executor, "_client", None)  # Dask's; it has no public name for it
+        self.well()
+
+    def well(self) -> None:
+        """A result has come, so it lives."""
+        self.last, self.warned = time.monotonic(), False
+
+    def check(self) -> None:
+        """Ask a Dask cluster; it is warned of at once and given up when the limit has passed."""
+        if self.client is None:
+            return
+        workers = _workers(self.client)
+        if workers:
+            self.well()
+            return
+        trouble = "does not answer" if workers is None else "has no workers left"
+        if not self.warned:
+            self.warned = True
+            warnings.warn(
+                f"the Dask scheduler {trouble}; waiting up to {_LIMIT:g} seconds for it.",
+                stacklevel=2,
+            )
+        elif time.monotonic() - self.last > _LIMIT:
+            raise BrokenExecutor(f"the Dask scheduler {trouble}, for {_LIMIT:g} seconds now")
 
 
 async def _knock(address: str) -> None:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from paretoid.runs.chunk import Checkpoint, Chunk
+from paretoid.runs.dask_cluster import BEAT, Pulse, threads_of
 from paretoid.runs.tiles import Tile, Work
 
 #: workers of an executor that does not say how many it has
@@ -88,7 +89,7 @@ def workers_of(executor: Executor) -> int:
     """How many tasks it runs at once, or a guess."""
     client = getattr(executor, "_client", None)  # Dask's; it has no public name for it
     if client is not None:
-        return max(1, int(sum(client.nthreads().values())))
+        return max(1, threads_of(client))
     return getattr(executor, "_max_workers", None) or _MANY
 
 
@@ -108,12 +109,18 @@ def dispatch(tasks: Iterable[Task], executor: Executor) -> Iterator[tuple[Task, 
     heapq.heapify(waiting)
     order = len(waiting)
     under_way: dict[Future[Any], Task] = {}
+    pulse = Pulse(executor)
     try:
         while waiting or under_way:
             while waiting and len(under_way) < window:
                 task = heapq.heappop(waiting)[2]
                 under_way[executor.submit(task.work, task.start)] = task
-            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            done = wait(under_way, timeout=BEAT, return_when=FIRST_COMPLETED).done
+            if done:
+                pulse.well()
+            else:
+                pulse.check()
+            for future in done:
                 task = under_way.pop(future)
                 outcome: Outcome
                 try:

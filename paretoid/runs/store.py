@@ -7,6 +7,9 @@ DIR/lock                          held by the process that writes
 
 Every file is written to a draft, flushed to the disk and renamed, so a name never stands for half
 a file; a file whose bytes do not have the hash in its name is damaged, and computed again.
+
+It writes and removes these files alone, and never through a link. A directory with anything else
+in it and no campaign.json is somebody's, and refused.
 """
 
 from __future__ import annotations
@@ -15,7 +18,6 @@ import io
 import json
 import os
 import warnings
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +25,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretoid import registry
+from paretoid.arithmetic import CENTRED, reference_of
 from paretoid.engine.cache import kernel_digest
 from paretoid.engine.program import EngineState
 from paretoid.runs.chunk import Checkpoint
-from paretoid.runs.files import FORMAT, digest, read_manifest, tiles_in, verified
+from paretoid.runs.files import (
+    FORMAT,
+    OWN,
+    digest,
+    is_draft,
+    manifest_text,
+    read_manifest,
+    tiles_in,
+    verified,
+)
 from paretoid.runs.reading import open_part
 from paretoid.runs.results import VARIABLES, Arrays
 from paretoid.runs.tiles import Tile
 from paretoid.text import short
 from paretoid.versions import versions
+from paretoid.writing import NO_FOLLOW, make_folder, whole_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,8 +78,9 @@ class Store:
         """The store in `directory`, new or continued; refused if it holds another campaign."""
         self = cls(Path(directory), campaign)
         try:
+            self._refuse_what_is_no_store()
             for folder in (self.chunks, self.paused):
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
             self._acquire()
         except OSError as error:
             raise ValueError(
@@ -78,9 +92,47 @@ class Store:
         except BaseException:
             self.close()
             raise
-        for draft in (*self.directory.glob("*.draft"), *self.directory.glob("*/*.draft")):
-            draft.unlink()  # of a writer that was killed; nobody else writes here now
+        for folder in (self.directory, self.chunks, self.paused):
+            for path in folder.iterdir():
+                if is_draft(path, of_manifest=folder == self.directory):
+                    path.unlink()  # of a writer that was killed; nobody else writes here now
         return self
+
+    def _refuse_what_is_no_store(self) -> None:
+        """Raise before anything is made in a directory that is not ours, or leads out of itself."""
+        if not self.directory.is_dir():
+            return  # nothing there, or a file: `make_folder` says so
+        manifest, lock, chunks, paused = own = [self.directory / name for name in OWN]
+        for path in own:
+            if path.is_symlink():
+                raise ValueError(
+                    f"store={str(self.directory)!r}: {path} is a link, and a store writes only "
+                    f"into its own directory. Remove the link, or use another directory."
+                )
+        if manifest.exists():
+            read_manifest(self.directory)
+            return
+        if chunks.is_dir() and tiles_in(chunks):
+            raise ValueError(
+                f"store={str(self.directory)!r} has chunks but no campaign.json, so nobody knows "
+                f"what they are. Restore the file, or use another directory."
+            )
+        foreign = [
+            path
+            for folder in (self.directory, chunks, paused)
+            if folder.is_dir()
+            for path in sorted(folder.iterdir())
+            if path not in own and not is_draft(path, of_manifest=folder == self.directory)
+        ]
+        if lock.exists() and (lock.is_dir() or lock.stat().st_size):  # ours is an empty file
+            foreign.append(lock)
+        if foreign:
+            first = short(str(foreign[0].relative_to(self.directory)), 40)
+            more = f" and {len(foreign) - 1:,} more" if len(foreign) > 1 else ""
+            raise ValueError(
+                f"store={str(self.directory)!r} holds other files ({first!r}{more}) and no "
+                f"campaign.json, so it is no store. Name a new or an empty directory."
+            )
 
     @property
     def chunks(self) -> Path:
@@ -112,7 +164,7 @@ class Store:
 
     def _acquire(self) -> None:
         """One writer at a time, where the system has file locks; a killed one lets go."""
-        self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o644)
         _HELD.add(self._lock)
         try:
             import fcntl
@@ -137,6 +189,7 @@ class Store:
             "replications": self.campaign.replications,
             "versions": versions("numpy", "numba", "xarray"),
             "kernels": kernel_digest(),
+            "arithmetic": CENTRED,
         }
         if path.exists():
             old = read_manifest(self.directory)
@@ -148,6 +201,16 @@ class Store:
                     + (f"; and {len(differing) - 5} more" if len(differing) > 5 else "")
                     + ". Give this one a directory of its own."
                 )
+            moved = any(
+                reference_of(bandit.oriented, bandit.scale).any()
+                for bandit in self.campaign.bandits
+            )
+            if old.get("arithmetic") != CENTRED and moved:
+                raise ValueError(
+                    f"store={str(self.directory)!r} was begun by a paretoid that summed outcomes "
+                    f"far from 0 without a reference, which loses digits: its runs and new ones "
+                    f"must not be mixed. Give this campaign a directory of its own."
+                )
             if old["kernels"] != now["kernels"]:
                 warnings.warn(
                     f"the engine has changed since {self.directory} was begun (paretoid "
@@ -156,14 +219,8 @@ class Store:
                 )
             if old["replications"] >= self.campaign.replications:
                 return
-            now = {**old, "replications": self.campaign.replications}
-        elif any(self.chunks.iterdir()):
-            raise ValueError(
-                f"store={str(self.directory)!r} has chunks but no campaign.json, so nobody knows "
-                f"what they are. Restore the file, or use another directory."
-            )
-        text = json.dumps(now, indent=1)
-        self._write(path, text.encode())
+            now = {**old, "format": FORMAT, "replications": self.campaign.replications}
+        self._write(path, manifest_text(now).encode())
 
     def tiles(self) -> list[Tile]:
         """Finished tiles; damaged files are removed with a warning, to be computed again."""
@@ -215,25 +272,20 @@ class Store:
 
     def dataset(self, *, partial: bool = False) -> xr.Dataset:
         """Results, read from the files when needed."""
-        return open_part(self.directory, self.campaign.replications, partial=partial)
+        runs = open_part(self.directory, self.campaign.replications, partial=partial)
+        return runs.assign_coords(guarantee=("radius", self.campaign.guarantees))
 
     def _write(self, path: Path, data: bytes, suffix: str = "") -> Path:
-        """Draft, flush to the disk, rename, flush the directory.
+        """Keep `data` under its name, on the disk and whole.
 
         With a suffix the hash of its bytes becomes part of its name: `path`-HASH`suffix`.
         """
         if suffix:
             path = path.with_name(f"{path.name}-{digest(data)}{suffix}")
-        draft = path.with_name(f"{path.name}.draft")
         try:
-            draft.write_bytes(data)
-            _sync(draft)
-            os.replace(draft, path)
-            with suppress(OSError):  # not every system can flush a directory
-                _sync(path.parent)
+            with whole_file(path, force=True) as draft:
+                draft.write_bytes(data)
         except OSError as error:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
             raise OSError(
                 error.errno,
                 f"store={str(self.directory)!r} cannot be written ({error.strerror or error}). "
@@ -351,12 +403,3 @@ def checkpoint_from(data: bytes) -> Checkpoint:
             streams.append(np.random.Generator(bits))
         state = EngineState(**{name: file[f"state_{name}"] for name in EngineState._fields})
         return Checkpoint(state, file["running"], tuple(streams), int(file["block"]))
-
-
-def _sync(path: Path) -> None:
-    """Flush a file, or the names in a directory, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -14,7 +14,7 @@ NASTY = (
     "<script>document.title=7</script>",
     '</style><b onclick="x">A & "B"',
     "cost $5_{ or $6",
-    "O'Neil {{ 7 * 7 }} \x07 長い",
+    "O'Neil {{ 7 * 7 }} 長い",
 )
 
 

@@ -1,5 +1,7 @@
 """Lost digits never break delta: outcomes are summed from a reference, and runs keep in range."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import paretoid as pt
 from paretoid.arithmetic import LostDigitsError, out_of_range, reference_of
+from paretoid.runs.files import manifest_text
 from paretoid.runs.setting import Setting
 from paretoid.validation.equality import assert_engine_equals_loop
 
@@ -108,3 +111,51 @@ def test_the_range_bounds_what_sums_can_lose():
     for value in values:
         running += value
     assert abs(running - math.fsum(values)) / n <= 1e-5 / math.sqrt(n)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_live_trial_far_from_zero_ends_as_the_same_one_near_zero(known):
+    # Outcomes are multiples of 2^-12, so that adding 2^30 to them loses nothing.
+    rng = np.random.default_rng(8)
+    noise = np.round(rng.standard_normal((900, 1)) * 4096) / 4096
+    ends = []
+    for offset in (0.0, 2.0**30):
+        trial = pt.Explorer(["A", "B", "C"], ["x"], scale=1.0 if known else None)
+        rows = iter(noise)
+        while not any(trial.status().answers.values()) and trial.status().samples < 900:
+            for allocation in trial.ask(1):
+                value = offset + [0.0, 1.0, 2.0][["A", "B", "C"].index(allocation.arm)]
+                trial.tell(allocation.id, [value + float(next(rows)[0])])
+        status = trial.status()
+        ends.append((status.samples, status.answers))
+        np.testing.assert_allclose(
+            status.means[:, 0] - offset, [0.0, 1.0, 2.0], atol=1.5, err_msg=str(offset)
+        )
+    assert ends[0] == ends[1]
+
+
+def test_a_trial_with_a_value_beyond_all_digits_concludes_nothing_and_says_why():
+    trial = pt.Explorer(["A", "B"], ["x"], scale=1.0)
+    for value in (0.0, 1e13):
+        (allocation,) = trial.ask(1)
+        trial.tell(allocation.id, [value])
+    assert any("too few digits" in note for note in trial.status().notes)
+    assert not any(trial.status().answers.values())
+
+
+@pytest.mark.parametrize(("offset", "refused"), [(0.0, False), (1e9, True)])
+def test_a_store_without_a_reference_never_takes_runs_that_have_one(tmp_path, offset, refused):
+    campaign = pt.Campaign(
+        pt.GaussianBandit(MEANS + offset), pt.ParetoSet(), replications=2, seed=1
+    )
+    campaign.run(tmp_path)
+    path = tmp_path / "campaign.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    assert manifest.pop("arithmetic") == "centred"
+    path.write_text(manifest_text(manifest), encoding="utf-8")
+    more = pt.Campaign(pt.GaussianBandit(MEANS + offset), pt.ParetoSet(), replications=4, seed=1)
+    if refused:
+        with pytest.raises(ValueError, match="without a reference"):
+            more.run(tmp_path)
+    else:
+        assert more.run(tmp_path).sizes["replication"] == 4

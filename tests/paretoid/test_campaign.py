@@ -119,7 +119,7 @@ def test_executors_stores_tiles_and_slices_change_nothing(tmp_path, small_tiles)
         stored = campaign(3).run(tmp_path / "store", executor=processes)
     xr.testing.assert_identical(whole, stored.compute())
     xr.testing.assert_identical(whole, pt.open_campaign(tmp_path / "store").compute())
-    assert not list((tmp_path / "store").rglob("*.draft"))
+    assert not list((tmp_path / "store").rglob(".paretoid-*"))
     assert not list((tmp_path / "store" / "checkpoints").iterdir())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import random
 import signal
@@ -20,7 +21,8 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid.runs import dask_executor, store, tiles
+from paretoid import writing
+from paretoid.runs import dask_cluster, dask_executor, dispatch, store, tiles
 
 TIED = pt.BernoulliBandit([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])  # runs to its budget
 
@@ -67,7 +69,7 @@ def test_a_driver_killed_five_times_at_random_loses_nothing(tmp_path, uninterrup
     assert sizes == sorted(set(sizes))  # every life added something
     assert not pt.open_campaign(tmp_path, partial=True).finished.all()
     xr.testing.assert_identical(uninterrupted, long_campaign().run(tmp_path).compute())
-    assert not list(tmp_path.rglob("*.draft"))
+    assert not list(tmp_path.rglob(".paretoid-*"))
 
 
 POOL_DRIVER = """
@@ -133,6 +135,81 @@ def test_a_dask_cluster_of_two_processes_gives_the_same_and_survives_a_killed_wo
     assassin.join(timeout=30)
     assert killed.is_set()
     xr.testing.assert_identical(uninterrupted, runs.compute())
+
+
+class Servers:
+    """A scheduler and a worker of their own, without a nanny that would revive them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.running = folder / "scheduler.json", []
+        self.start("scheduler", "--port", "0", "--no-dashboard")
+        self.start("worker", "--no-nanny", "--nthreads", "1", "--no-dashboard")
+
+    def start(self, what: str, *options: str) -> None:
+        words = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
+        words += ["--scheduler-file", str(self.file)]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.running.append(subprocess.Popen(words, cwd=self.file.parent, **quiet))
+
+    @property
+    def address(self) -> str:
+        while True:
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                return str(json.loads(self.file.read_text())["address"])
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def servers(tmp_path_factory):
+    pytest.importorskip("distributed")
+    made = Servers(tmp_path_factory.mktemp("dask"))
+    yield made
+    for process in made.running:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("victim", "how", "trouble"),
+    [
+        (0, signal.SIGKILL, "does not answer"),
+        (0, signal.SIGSTOP, "does not answer"),
+        (1, signal.SIGKILL, "(has no workers left|does not answer)"),  # the latter under load
+    ],
+    ids=["scheduler killed", "scheduler frozen", "only worker killed"],
+)
+def test_a_dask_cluster_that_dies_is_given_up_and_the_store_goes_on(
+    tmp_path, servers, uninterrupted, monkeypatch, victim, how, trouble
+):
+    monkeypatch.setattr(tiles, "_LONGEST", 0.02)
+    monkeypatch.setattr(tiles, "_SLICE", 0.01)
+    monkeypatch.setattr(dispatch, "BEAT", 0.2)
+    from distributed import Client
+
+    with Client(servers.address, set_as_default=False) as client:
+        client.wait_for_workers(1)
+
+    def kill() -> None:
+        while _files(tmp_path) < 2:
+            time.sleep(0.002)
+        monkeypatch.setattr(dask_cluster, "_PATIENCE", 1)
+        monkeypatch.setattr(dask_cluster, "_LIMIT", 2.0)
+        servers.running[victim].send_signal(how)
+
+    threading.Thread(target=kill, daemon=True).start()
+
+    def run() -> None:
+        with dask_executor(servers.address) as executor:
+            long_campaign().run(tmp_path, executor=executor)
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with pytest.raises(pt.CampaignError, match=rf"{trouble}.* with the same store to go on"):
+            run()
+    assert any("the Dask scheduler" in str(warning.message) for warning in said)
+    assert _files(tmp_path) >= 2
+    assert not pt.open_campaign(tmp_path, partial=True).finished.all()
+    xr.testing.assert_identical(uninterrupted, long_campaign().run(tmp_path).compute())
 
 
 def test_a_killed_process_of_a_pool_is_reported_and_the_rest_goes_on_later(tmp_path, uninterrupted):
@@ -233,19 +310,19 @@ def test_a_damaged_checkpoint_only_costs_time(tmp_path, monkeypatch):
 def test_a_full_disk_is_a_clear_error_and_the_store_stays_valid(tmp_path, monkeypatch):
     monkeypatch.setattr(tiles, "_LONGEST", 0.02)
     campaign = pt.Campaign([TIED, TIED], replications=8, max_samples=20_000, seed=1)
-    expected, flush, room = campaign.run(), store._sync, iter(range(4))
+    expected, flush, room = campaign.run(), writing.sync, iter(range(4))
 
     def full(path: Path) -> None:
-        if path.suffix == ".draft" and next(room, None) is None:
+        if next(room, None) is None:
             raise OSError(errno.ENOSPC, "No space left on device")
         flush(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_sync", full)
+        patch.setattr(writing, "sync", full)
         with pytest.raises(OSError, match=r"No space left.*make room and run the same campaign"):
             campaign.run(tmp_path)
     assert _files(tmp_path) == 3  # and the manifest
-    assert not list(tmp_path.rglob("*.draft"))
+    assert not list(tmp_path.rglob(".paretoid-*"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing is damaged
         xr.testing.assert_identical(expected, campaign.run(tmp_path).compute())

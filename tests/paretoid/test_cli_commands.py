@@ -301,7 +301,7 @@ def test_datasets_lists_everything_that_ships(cli):
 
 def test_a_trial_that_is_written_is_the_trial_that_is_read(cli, tmp_path):
     for name in estimation.TRIALS:
-        code, text, _ = cli("datasets", name, "--kind", "trial", "--out", "t.csv")
+        code, text, _ = cli("datasets", name, "--kind", "trial", "--out", "t.csv", "--force")
         assert code == 0
         ours, again = load_trial(name), TrialSummary.read_csv(tmp_path / "t.csv")
         assert (again.arms, again.endpoints, again.scales) == (

@@ -355,7 +355,7 @@ def test_other_bad_calls_are_refused_in_words():
     a = trial.ask()
     before = trial.head
     for call, words in [
-        (lambda: trial.ask(0), "n=0 must be an integer of at least 1"),
+        (lambda: trial.ask(0), "n=0 must be an integer in 1..10000"),
         (lambda: trial.tell(a, [1.0, 1.0], id=1), "has its own id"),
         (lambda: trial.tell(a, [1.0, 1.0], unplanned=True), "is not unplanned"),
         (lambda: trial.correct(a, [1.0, 1.0], reason="x"), "not known yet"),

@@ -142,3 +142,14 @@ def test_reports_name_it():
         "not practically dominated", "all optimal arms",
     ]  # fmt: skip
     assert GOAL.words() == "all arms that are not practically dominated"
+
+
+def test_a_live_trial_says_which_arms_are_practically_dominated():
+    """B is close to A in y and far behind in x: within the margin of ParetoSet, and out here."""
+    means, rng = {"A": [5.0, 0.4], "B": [0.0, 0.0], "C": [5.0, 0.3]}, np.random.default_rng(0)
+    trial = pt.Explorer(list("ABC"), ["x", "y"], pt.PracticalSet(0.5), scale=0.3)
+    while trial.answer is None:
+        allocation = trial.ask()
+        trial.tell(allocation, means[allocation.arm] + rng.normal(size=2) * 0.3)
+    assert set(trial.answer) == set(trial.status().optimal) == {"A", "C"}
+    assert set(trial.status().dominated) == {"B"}

@@ -296,7 +296,7 @@ BAD = {
     "no correction": (["correct", "have.db", "1", "--reason", "x"], "what the outcome is"),
     "arm without id": (["next", "have.db", "--arm", "placebo"], "say --instead-of"),
     "id without arm": (["next", "have.db", "--instead-of", "1"], "needs --arm and --reason"),
-    "none asked": (["next", "have.db", "-n", "0"], "n=0 must be an integer of at least 1"),
+    "none asked": (["next", "have.db", "-n", "0"], "n=0 must be an integer in 1..10000"),
     "existing": (["new", "design.toml", "have.db"], "never overwritten"),
     "empty head": (["verify", "have.db", "--head", ""], "must be the hash"),
     "nothing to verify": (["verify", "none.db"], "no ledger at none.db"),

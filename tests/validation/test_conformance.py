@@ -23,7 +23,8 @@ RADII = [
 GOALS = [pt.ParetoSet(), pt.ParetoSet((0.5, 0.1)), pt.AtMost(1), pt.AtMost(2, 0.3),
          pt.Cover(), pt.Cover(0.2, 0.7), pt.Cover(0.0, (1.0, 0.2)),
          pt.PracticalSet(0.6), pt.PracticalSet((0.5, 1.0), 0.2)]  # fmt: skip
-PAIR_RULES = [pt.APE(), pt.APE(pull="both"), pt.RoundRobin(), pt.UniformElimination()]
+PAIR_RULES = [pt.APE(), pt.APE(pull="both"), pt.RoundRobin(), pt.UniformElimination(),
+              pt.TopTwo(), pt.Tracking(), pt.PosteriorSampling()]  # fmt: skip
 BUDGET_RULES = [pt.EGE("SR", budget=40), pt.EGE("SH", budget=41)]
 BEST_ARM_RULES = [pt.LUCB(), pt.LUCBpp(), pt.UGapEc()]
 BANDITS = [

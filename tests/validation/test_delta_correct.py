@@ -2,6 +2,7 @@
 
 import math
 import re
+import signal
 import threading
 
 import numpy as np
@@ -367,3 +368,17 @@ def test_bad_arguments_are_refused_in_sentences(change, words):
     arguments = {"algorithm": coin(0.0), "bandits": PAIR, "delta": 0.1, **change}
     with pytest.raises(ValueError, match=words):
         delta_correctness(**arguments)
+
+
+def test_a_limit_of_ages_is_refused_and_leaves_no_alarm_behind():
+    """A limit that no timer knows is a mistake of the caller's, not of the algorithm."""
+
+    def algorithm(bandit, delta, seed):
+        return np.array([True, True]), 1
+
+    bandit = pt.BernoulliBandit([[0.9, 0.2], [0.1, 0.8]])
+    for seconds in (2**62, 1e300, 2**1000):
+        with pytest.raises(ValueError, match=r"seconds=.* must be .* at most"):
+            assert_delta_correct(algorithm, [bandit], delta=0.1, seconds=seconds)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, signal.SIG_IGN)

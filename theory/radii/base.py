@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paretoid.theory.calibration import UNIONS
-from paretoid.theory.checks import FloatArray, IntArray, check_choice
+from paretoid.theory.checks import FloatArray, IntArray, as_numbers, check_choice, shown
 from paretoid.theory.member import Member
 
 
@@ -163,10 +163,13 @@ class PairwiseRadius(Radius):
 
 def as_counts(counts: Any) -> FloatArray:
     """`counts` as floats of at least 1."""
-    n = np.asarray(counts, dtype=np.float64)
+    n = counts
+    if not isinstance(counts, np.ndarray) or counts.dtype.kind not in "iuf":
+        n = as_numbers(counts, name="counts", rule="numbers of samples.")
+    n = np.asarray(n, dtype=np.float64)
     if n.size and not ((n >= 1) & np.isfinite(n)).all():
         raise ValueError(
-            f"counts={counts!r} must be finite and at least 1: a radius needs a sample."
+            f"counts={shown(counts)} must be finite and at least 1: a radius needs a sample."
         )
     return n
 

@@ -10,13 +10,15 @@ from typing import Any, Self
 import numpy as np
 
 from paretoid.theory.calibration import K1, levels
-from paretoid.theory.checks import FloatArray, check_choice, check_delta, check_positive
+from paretoid.theory.checks import FloatArray, check_choice, check_delta, check_positive, shown
 from paretoid.theory.member import arguments
 from paretoid.theory.one_sided import first_usable_count, one_sided_constant
 from paretoid.theory.radii.base import PairwiseRadius, RoleTerms, check_union
 from paretoid.theory.shares import Shares
 
 SIDES = ("one", "two")
+#: a precision of more samples than anybody draws: an arm may be used from a quarter of it
+LARGEST_RHO = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,10 +198,11 @@ class MixtureRadius(PairwiseRadius):
 def _as_rho(rho: Any) -> float | tuple[float, ...]:
     """One rho, or one for each arm."""
     why = "it is the prior precision, in samples."
-    if np.ndim(rho) == 0:
-        return check_positive(rho, name="rho", why=why)
-    if np.ndim(rho) != 1 or isinstance(rho, (str, bytes)):
-        raise ValueError(f"rho={rho!r} must be a number, or one for each arm.")
+    if not isinstance(rho, (list, tuple, np.ndarray)) or np.ndim(rho) == 0:
+        return check_positive(rho, name="rho", why=why, most=LARGEST_RHO)
+    if np.ndim(rho) != 1:
+        raise ValueError(f"rho={shown(rho)} must be a number, or one for each arm.")
     return tuple(
-        check_positive(value, name=f"rho[{arm}]", why=why) for arm, value in enumerate(rho)
+        check_positive(value, name=f"rho[{arm}]", why=why, most=LARGEST_RHO)
+        for arm, value in enumerate(rho)
     )

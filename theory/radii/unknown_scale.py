@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, IntArray, check_delta, check_positive
+from paretoid.theory.checks import FloatArray, IntArray, check_between, check_delta, check_positive
 from paretoid.theory.radii.base import as_counts
 from paretoid.theory.radii.claims import MixtureRadius
 from paretoid.theory.shares import Shares
@@ -45,12 +45,11 @@ class UnknownScale(MixtureRadius):
         self._check_fields()
         a = check_positive(self.a, name="a", why="it is the shape of the prior on precisions.")
         object.__setattr__(self, "a", a)
-        if not isinstance(self.w, (int, float)) or not 0 < self.w < 1:
-            raise ValueError(
-                f"w={self.w!r} must lie strictly between 0 and 1: it is the share of delta spent "
-                f"on the variances. The default is w=0.1."
-            )
-        object.__setattr__(self, "w", float(self.w))
+        w = check_between(
+            self.w, 0, 1, name="w", why="it is the share of delta spent on the variances. The "
+            "default is w=0.1.",
+        )  # fmt: skip
+        object.__setattr__(self, "w", w)
 
     @property
     def guarantee(self) -> str:

@@ -21,6 +21,7 @@ from paretoid.plots.style import DARK, LIGHT, grid, log_axis, new_figure
 from paretoid.text import markdown
 from paretoid.validation.benchmarks import campaign, engine, scaling
 from paretoid.versions import versions
+from paretoid.writing import make_folder, may_write, new_file, write_text
 
 Points = list[tuple[int, float]]
 
@@ -64,7 +65,8 @@ def draw(
     for ax in axes:
         grid(ax, "y")
         ax.set_ylabel("microseconds per round")
-    figure.savefig(path, dpi=150)
+    with new_file(path, force=True) as draft:  # it belongs to benchmarks.md, which asked
+        figure.savefig(draft, dpi=150)
 
 
 def sections(quick: bool, out: Path) -> Iterator[list[str]]:
@@ -122,13 +124,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="All benchmarks, as a table and a picture.")
     parser.add_argument("--quick", action="store_true", help="smaller and fewer")
     parser.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder for results")
+    parser.add_argument("--force", action="store_true", help="replace results there")
     options = parser.parse_args(arguments)
-    options.out.mkdir(parents=True, exist_ok=True)
-    with open(options.out / "benchmarks.md", "w", encoding="utf-8") as file:
-        for lines in sections(options.quick, options.out):
-            text = "\n".join(lines) + "\n"
-            print(text, flush=True)
-            print(text, file=file, flush=True)
+    make_folder(options.out)
+    for name in ("benchmarks.md", "benchmarks.png"):
+        may_write(options.out / name, force=options.force)
+    texts = []
+    for lines in sections(options.quick, options.out):
+        texts.append("\n".join(lines) + "\n")
+        print(texts[-1], flush=True)
+    write_text(options.out / "benchmarks.md", "\n".join(texts), force=options.force)
 
 
 if __name__ == "__main__":

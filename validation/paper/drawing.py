@@ -12,6 +12,7 @@ from paretoid.plots.style import grid
 from paretoid.plots.style import new_figure as _figure
 from paretoid.theory.checks import FloatArray
 from paretoid.validation.paper.statistics import Row
+from paretoid.writing import new_file
 
 HATCHES = ["", "//", "..", "xx", "\\\\", "++"]
 
@@ -50,5 +51,6 @@ def ends(lines: Sequence[Row]) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def save(figure: Any, path: Path) -> Path:
     """Write a PNG at a printable resolution."""
-    figure.savefig(path, dpi=150)
+    with new_file(path, force=True) as draft:  # named by experiment, size and seed
+        figure.savefig(draft, dpi=150)
     return path

@@ -15,7 +15,7 @@ from paretoid.validation.paper.statistics import Row
 def write_rows(rows: Sequence[Row], path: Path) -> Path:
     """Every row, every column but `shown`, full precision; what does not apply stays empty."""
     heads = [field.name for field in fields(Row) if field.name != "shown"]
-    write_csv(path, heads, [[getattr(line, name) for name in heads] for line in rows])
+    write_csv(path, heads, [[getattr(line, name) for name in heads] for line in rows], force=True)
     return path
 
 

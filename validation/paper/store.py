@@ -6,14 +6,14 @@ NAME-N-seedS.nc              finished: one netCDF group for each configuration
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from paretoid import __version__
+from paretoid.writing import make_folder, new_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,23 +65,23 @@ class ResultFiles:
 
     def save(self, part: str, data: xr.Dataset) -> None:
         """Keep a finished configuration; a crash while writing leaves no half file behind."""
-        self.pending.mkdir(parents=True, exist_ok=True)
+        make_folder(self.pending)
         target = self.pending / f"{_slug(part)}.nc"
-        draft = target.with_suffix(".draft")
-        data.to_netcdf(draft, engine=_ENGINE)
-        os.replace(draft, target)
+        with new_file(target, force=True) as draft:
+            data.to_netcdf(draft, engine=_ENGINE)
 
     def finish(self, results: dict[str, xr.Dataset], about: dict[str, str | int]) -> Path:
         """All configurations in one file, a group each; the single files are removed."""
         import xarray as xr
 
-        draft = self.final.with_suffix(".draft")
-        xr.Dataset(attrs=about).to_netcdf(draft, engine=_ENGINE)
-        for part, data in results.items():
-            data.to_netcdf(draft, mode="a", group=_slug(part), engine=_ENGINE)
-        os.replace(draft, self.final)
-        if self.pending.is_dir():
-            shutil.rmtree(self.pending)
+        with new_file(self.final, force=True) as draft:
+            xr.Dataset(attrs=about).to_netcdf(draft, engine=_ENGINE)
+            for part, data in results.items():
+                data.to_netcdf(draft, mode="a", group=_slug(part), engine=_ENGINE)
+        for part in results:
+            (self.pending / f"{_slug(part)}.nc").unlink(missing_ok=True)
+        with suppress(OSError):  # not there, or somebody keeps files of their own in it
+            self.pending.rmdir()
         return self.final
 
 
