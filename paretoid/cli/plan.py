@@ -53,9 +53,7 @@ def plan(
     ] = None,
     eps1: Annotated[
         str | None,
-        typer.Option(
-            metavar="X[,X...]", help="Margin in the endpoints' units (logs if log-normal)."
-        ),
+        typer.Option(metavar="X[,X...]", help="Margin in endpoints' units (logs if log-normal)."),
     ] = None,
     margin_means: MarginMeans = "any",
     limit: Limit = None,
@@ -77,7 +75,7 @@ def plan(
     shares: Annotated[
         str,
         typer.Option(
-            help="How delta is shared out: informed by the published data, or uniform. The "
+            help="How delta is shared: informed by published data, or uniform; the "
             "guarantee is the same.",
         ),
     ] = "informed",

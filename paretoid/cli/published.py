@@ -29,23 +29,19 @@ Minimize = Annotated[
 Scale = Annotated[
     str | None, typer.Option(metavar="SCALE", help="log-normal, normal or binary, for all rows.")
 ]
-Level = Annotated[float, typer.Option(help="Level of the published intervals.")]
+Level = Annotated[float, typer.Option(help="Level of published intervals.")]
 AssumedN = Annotated[int | None, typer.Option(help="n where none was reported.")]
 AssumedSd = Annotated[
     str | None,
     typer.Option(
-        metavar="SD or NAME=SD,...",
-        help="Standard deviation of endpoints without an interval (of the log if log-normal).",
+        metavar="[NAME=]SD,...",
+        help="sd where there is none (of logs if log-normal).",
     ),
 ]
-Variances = Annotated[
-    str, typer.Option(metavar="HOW", help="pooled, partial or separate, between arms.")
-]
+Variances = Annotated[str, typer.Option(metavar="HOW", help="pooled, partial or separate.")]
 Tune = Annotated[int, typer.Option(help="Tuning steps of each chain.")]
 TargetAccept = Annotated[float, typer.Option(help="Nearer 1: smaller steps.")]
-Cores = Annotated[
-    int | None, typer.Option(help="Chains sampled at a time; default: as many as there are cores.")
-]
+Cores = Annotated[int | None, typer.Option(help="Chains at a time; default: one a core.")]
 AcceptProblems = Annotated[
     bool, typer.Option("--accept-problems", help="Go on with a fit that did not converge.")
 ]
