@@ -17,7 +17,8 @@ TINY = 5e-324  # the smallest number above 0, a subnormal one
 slack = st.floats(0, 1.7e308)
 slacks = slack | st.lists(slack, min_size=1, max_size=4)
 positive = st.floats(TINY, 1.7e308, allow_subnormal=True)
-rho = positive | st.lists(positive, min_size=1, max_size=4)
+precision = st.floats(TINY, 1e12, allow_subnormal=True)
+rho = precision | st.lists(precision, min_size=1, max_size=4)
 one_or_two = st.sampled_from(["one", "two"])
 
 
@@ -38,11 +39,17 @@ def mixtures(kind, **more):
 
 
 shape = st.floats(0, 1, exclude_min=True, exclude_max=True)
+limits = st.none() | st.dictionaries(
+    st.sampled_from(["toxicity", "cost"]),
+    st.builds(pt.at_most, st.floats(-1e300, 1e300), slack=st.floats(0, 1e300)),
+    min_size=1,
+)
 MEMBERS = {
     "goal": {
-        pt.ParetoSet: st.builds(pt.ParetoSet, slacks),
+        pt.ParetoSet: st.builds(pt.ParetoSet, slacks, limits=limits),
         pt.Cover: st.builds(pt.Cover, slacks, slacks),
-        pt.AtMost: st.builds(pt.AtMost, st.integers(1, 10**30), slacks),
+        pt.AtMost: st.builds(pt.AtMost, st.integers(1, 2**63 - 1), slacks),
+        pt.PracticalSet: st.builds(pt.PracticalSet, slack),
     },
     "radius": {
         pt.Mixture: mixtures(pt.Mixture),
@@ -53,13 +60,17 @@ MEMBERS = {
             union=st.sampled_from(["claims", "pairs", "none"]),
         ),
         pt.LUCB1Like: st.just(pt.LUCB1Like()),
-        pt.ArmMixture: st.builds(pt.ArmMixture, positive),
+        pt.ArmMixture: st.builds(pt.ArmMixture, precision),
         pt.IteratedLogarithm: st.just(pt.IteratedLogarithm()),
     },
     "rule": {
         pt.APE: st.builds(pt.APE, st.sampled_from(["less sampled", "both"])),
         pt.UniformElimination: st.just(pt.UniformElimination()),
         pt.RoundRobin: st.just(pt.RoundRobin()),
+        pt.EGE: st.builds(pt.EGE, st.sampled_from(["SR", "SH"]), st.integers(3, 2**63 - 1)),
+        pt.TopTwo: st.builds(pt.TopTwo, shape),
+        pt.Tracking: st.just(pt.Tracking()),
+        pt.PosteriorSampling: st.just(pt.PosteriorSampling()),
         pt.LUCB: st.just(pt.LUCB()),
         pt.LUCBpp: st.just(pt.LUCBpp()),
         pt.UGapEc: st.just(pt.UGapEc()),
@@ -78,7 +89,7 @@ def test_every_member_of_the_registry_is_made_above():
 
 
 @given(case=any_member)
-@example(case=("radius", pt.Mixture(rho=[TINY, 1.7e308, 0.1])))
+@example(case=("radius", pt.Mixture(rho=[TINY, 1e12, 0.1])))
 @example(case=("radius", pt.Mixture(shares=pt.Shares([1 / 3, 2 / 3], None, [0.1, 0.9]))))
 @example(case=("radius", pt.UnknownScale(rho=1 / 3, w=TINY, a=1e300)))
 @example(case=("goal", pt.AtMost(2, (1e-7, 123456.7890123456))))
