@@ -371,7 +371,7 @@ class Ledger:
 
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # of a message about damaged names
             text = str(error)
             if "full" in text or "disk I/O" in text:
                 why = "the disk is full or failing; nothing of this command was recorded"

@@ -257,6 +257,13 @@ def test_flipped_bytes_are_detected(tmp_path):
             ledger.verify()
 
 
+def test_a_damaged_schema_that_is_no_text_is_a_damaged_file(ten):
+    path, _ = ten
+    path.write_bytes(path.read_bytes().replace(b"state BLOB NOT", b"state BL\xc4B NOT"))
+    with pytest.raises(LedgerError, match="damaged or cut short"), Ledger(path) as ledger:
+        ledger.verify()
+
+
 def test_other_files_and_newer_ledgers_are_refused(tmp_path, path):
     with pytest.raises(LedgerError, match="no ledger at"):
         Ledger(path)
