@@ -52,14 +52,16 @@ def informed(
     goals         default the Pareto set. Of several, the expected counts are averaged after each
                   is divided by its sum, with `weights` if given
     mix           the part of delta that is shared evenly, whatever is expected
-    radius        UnknownScale or Mixture, the class or one of them whose other arguments are
-                  kept; default UnknownScale, or Mixture if outcomes are not Gaussian
+    radius        UnknownScale or Mixture, the class, or one of them: its arguments are kept, and
+                  its rho is that of equal shares. Default UnknownScale, or Mixture if outcomes
+                  are not Gaussian
     max_samples   what the trial can afford: simulated runs are cut there
     replications  simulated runs for each of the bandits
     quick         T* w* in place of simulations: exact Pareto set only
 
     Samples cost an arm log(1/a_i) each, so shares follow the counts of equal shares, which are
     simulated; a second simulation chooses between the rho of these counts and multiples of it.
+    Where none of them saves samples, with few arms say, the radius with equal shares is returned.
 
     >>> from paretoid import GaussianBandit
     >>> guess = GaussianBandit([[0.0, 0.0], [1.0, 0.9], [1.2, 0.8], [-3.0, -2.0]])
@@ -84,11 +86,12 @@ def informed(
         "executor": executor,
     }  # fmt: skip
     counts = expected_counts(given, asked, delta, start, **common)
-    tried = [with_counts(start, counts, mix, factor) for factor in _RHO_FACTORS]
+    tried = [start, *(with_counts(start, counts, mix, factor) for factor in _RHO_FACTORS)]
     needed = [_simulated(given, asked, delta, radius, **common) for radius in tried]
     share = _as_weights(weights, len(asked))
     ratios = [share @ (needs.sum(axis=1) / needed[0].sum(axis=1)) for needs in needed]
-    return tried[int(np.argmin(np.array(ratios) + _DOUBT * np.arange(len(tried))))]
+    doubt = _DOUBT * np.maximum(np.arange(len(tried)) - 1, 0)
+    return tried[int(np.argmin(np.array(ratios) + doubt))]
 
 
 def expected_counts(
@@ -180,7 +183,7 @@ def _as_bandits(bandits: Any) -> list[Bandit]:
 def _as_radius(
     radius: Any, bandit: Bandit, goals: Sequence[Goal], delta: float, max_samples: int
 ) -> MixtureRadius:
-    """The radius to be informed, with one rho for about a tenth of the samples there can be."""
+    """The radius to be informed; a class has one rho for a tenth of the samples there can be."""
     if radius is None:
         radius = UnknownScale if bandit.model == "gaussian" else Mixture
     kind = radius if isinstance(radius, type) else type(radius)
@@ -200,6 +203,9 @@ def _as_radius(
             f"radius={made!r} learns the scale and is proved for Gaussian outcomes only; these "
             f"are {bandit.model}. Pass radius=Mixture."
         )
+    rho: Any = made.rho
+    if not isinstance(radius, type) and not isinstance(rho, tuple):
+        return made.with_design(rho, None)
     expected = max(max_samples / 10 / bandit.K, 12.0)
     rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
     return made.with_design(rho, None)

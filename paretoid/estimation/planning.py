@@ -410,7 +410,9 @@ def plan(
         "guarantee_in_words": _in_words(
             radius, plug_in, scale_quantile, delta, runs.attrs["guarantee"]
         ),
-        "shares_in_words": _shares_in_words(len(goal_list), mix) if uniform is not None else "",
+        "shares_in_words": _shares_in_words(radius, len(goal_list), mix)
+        if uniform is not None
+        else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
         f"average on the plug-in instance with {at_fit.outcomes.capitalize()} outcomes, "
@@ -526,7 +528,12 @@ def _in_words(
     )
 
 
-def _shares_in_words(goals: int, mix: float) -> str:
+def _shares_in_words(radius: Radius, goals: int, mix: float) -> str:
+    if getattr(radius, "shares", None) is None:
+        return (
+            "The published data would save no participants here, so delta is shared out evenly and "
+            "they are not leant on at all."
+        )
     averaged = ", averaged over the goals after each is normalised" if goals > 1 else ""
     return (
         f"Planned with the published data: delta is shared out by the samples that each arm is "

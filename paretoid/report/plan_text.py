@@ -115,7 +115,7 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         text.table(["", ""], facts, width=width - 2),
         text.table(["per arm", "samples", "returned"], arms, width=width - 2),
     ]
-    goal = ". ".join([goal, *settled_words(plan)])
+    goal = "; ".join([goal, *settled_words(plan)])
     if "needed_by_rate" in plan:
         tables.append(text.table(RATE_HEADS, rate_rows(plan), names=0, width=width - 2))
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
