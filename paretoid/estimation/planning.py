@@ -283,8 +283,8 @@ def plan(
                 a pilot of simulated trials on the plug-in instance needed. Both are fixed before
                 any new data, so the guarantee is the same. A radius that is given stays as it is.
 
-    With informed shares the same draws are also simulated with uniform ones: uniform_needed and
-    uniform_stopping_time show what the published data save.
+    With informed shares the same draws are also simulated with uniform ones: uniform_needed,
+    uniform_stopping_time and saved, the part of the mean N, show what the published data save.
 
     Dims goal, draw, replication, arm, samples, assurance_level. Per posterior draw: stopping_time,
     stopped, correct, answer, pulls, settled, sharp_bound, theorem_1. Summaries: assurance (with
@@ -381,6 +381,8 @@ def plan(
         result["uniform_stopped"] = (dims, uniform.stopped.values)
         needed = _needed(uniform.stopping_time.values, uniform.stopped.values)
         result["uniform_needed"] = (("goal", "assurance_level"), needed)
+        saved, error = _saving(time, uniform.stopping_time.values)
+        result["saved"], result["saved_error"] = ("goal", saved), ("goal", error)
     told = [summary_of(runs.isel(goal=g)) for g in range(len(goal_list))]
     result["censored"] = ("goal", [summary.late[0] for summary in told])
     for at, name in enumerate(("error_rate", "error_lower", "error_upper")):
@@ -489,6 +491,19 @@ def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expecte
 def _another_seed(seed: int) -> int:
     """A seed for the guess, so that the plan is not judged on the noise that shaped it."""
     return int(np.random.SeedSequence(seed, spawn_key=(14,)).generate_state(1)[0])
+
+
+def _saving(informed: Any, uniform: Any) -> tuple[FloatArray, FloatArray]:
+    """(goal,) the part of the mean N that informed shares save, and its standard error.
+
+    Draws are paired; the error of a ratio of means comes from its residuals.
+    """
+    ratio = informed.mean(axis=1) / uniform.mean(axis=1)
+    residual = informed - ratio[:, None] * uniform
+    error = (
+        residual.std(axis=1, ddof=1) / np.sqrt(residual.shape[1]) if residual.shape[1] > 1 else 0
+    )
+    return np.asarray(1 - ratio), np.asarray(error / uniform.mean(axis=1))
 
 
 def _needed(time: Any, stopped: BoolArray) -> FloatArray:

@@ -48,7 +48,7 @@ from paretoid.report.page import (
     settings,
     versions_table,
 )
-from paretoid.report.plan_text import without
+from paretoid.report.plan_text import saved
 from paretoid.summaries import Summary, summary_of
 from paretoid.text import MARGINS, at_most, chosen, count, counted, interval, shares
 from paretoid.theory.radii import Radius
@@ -164,10 +164,13 @@ def _answers(
 
 def _saved(plan: xr.Dataset, limit: int) -> str:
     """What informed shares save at the last level of assurance; nothing without them."""
-    if "uniform_needed" not in plan:
+    if "saved" not in plan:
         return ""
-    needed, uniform = float(plan.samples_needed[-1]), float(plan.uniform_needed[-1])
-    return f" With uniform shares of delta it takes {without(needed, uniform, limit)}."
+    uniform = at_most(float(plan.uniform_needed[-1]), limit, beyond="more than ")
+    return (
+        f" With uniform shares of delta it takes {uniform}; over all draws informed ones save "
+        f"{saved(plan)} of the mean."
+    )
 
 
 def _which(summary: Summary, arms: Sequence[str]) -> str:

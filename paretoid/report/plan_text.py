@@ -95,6 +95,7 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
             "N on the fitted means, mean",
             least + text.count(float(plan.plug_in_stopping_time.mean())),
         ],
+        *([["mean N saved by informed shares", saved(plan)]] if "saved" in plan else []),
         ["censored at the limit", f"{float(plan.censored):.1%}"],
         ["wrong answers", f"{float(plan.error_rate):.1%}"],
         ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
@@ -133,21 +134,14 @@ def _of_level(plan: xr.Dataset, level: float, limit: int) -> list[list[str]]:
     needed = float(plan.samples_needed)
     rows = [[f"N for {level:.0%} assurance", text.at_most(needed, limit)]]
     if "uniform_needed" in plan:
-        rows.append(["  with uniform shares", without(needed, float(plan.uniform_needed), limit)])
+        rows.append(["  with uniform shares", text.at_most(float(plan.uniform_needed), limit)])
     return rows
 
 
-def without(needed: float, uniform: float, limit: int) -> str:
-    """The N of uniform shares, and the part of it that informed ones save.
-
-    >>> without(1500.0, 2000.0, 3000), without(1500.0, float("inf"), 3000)
-    ('2,000 (25% saved)', '> 3,000')
-    """
-    said = text.at_most(uniform, limit)
-    if not math.isfinite(needed) or not math.isfinite(uniform):
-        return said
-    saved = 1 - needed / uniform
-    return f"{said} ({saved:.0%} saved)" if saved >= 0 else f"{said} ({-saved:.0%} more needed)"
+def saved(plan: xr.Dataset) -> str:
+    """The part of the mean N that the published data save, with its standard error."""
+    part, error = float(plan.saved), float(plan.saved_error)
+    return f"{part:.0%} +- {error:.0%}"
 
 
 def _wrapped(sentences: Iterable[str], width: int) -> list[str]:
@@ -164,7 +158,11 @@ def _uniform(plan: xr.Dataset) -> dict[str, Any]:
     if "uniform_needed" not in plan:
         return {}
     levels = (f"{level:g}" for level in plan.assurance_level.values)
-    return {"uniform_needed": dict(zip(levels, plan.uniform_needed.values, strict=True))}
+    return {
+        "uniform_needed": dict(zip(levels, plan.uniform_needed.values, strict=True)),
+        "saved": float(plan.saved),
+        "saved_error": float(plan.saved_error),
+    }
 
 
 def as_dict(
