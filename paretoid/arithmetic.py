@@ -46,7 +46,7 @@ FARTHEST = 1e15
 def check_offsets(means: FloatArray, scale: FloatArray) -> None:
     """Refuse means whose outcomes would have no digits for their noise; (K, D) each.
 
-    >>> check_offsets(np.array([[1e20]]), np.array([[1.0]]))
+    >>> check_offsets(np.array([[1e20]]), np.array([[1.0]]))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     ValueError: the mean 1e+20 is more than 1e+15 times its scale 1.0 away from 0, ...
@@ -115,10 +115,10 @@ def check_digits(
     >>> bandit = pt.GaussianBandit([[0.0], [1.0]])
     >>> counts = np.full((2, 1), 1e4)
     >>> check_digits(bandit, False, counts, bandit.means, counts)
-    >>> check_digits(bandit, False, counts, bandit.means + 1e12, counts)
+    >>> check_digits(bandit, False, counts, bandit.means + 1e12, counts)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    paretoid.arithmetic.LostDigitsError: after 10,000 outcomes of '0' the sums of ...
+    paretoid.arithmetic.LostDigitsError: after 10,000 outcomes of 'arm 0' the sums of ...
     """
     lost = digits_lost(bandit, unknown, counts, means, ss)
     if not lost.any():

@@ -18,7 +18,7 @@ def guarantee_of(
 ) -> str:
     """ "proved" if all of them are, and the radius counts the intervals that the goals rely on.
 
-    >>> from paretoid.goals import PracticalSet
+    >>> from paretoid import APE, Mixture, PracticalSet
     >>> [guarantee_of(APE(), Mixture(union=union), [PracticalSet(0.5)], 5, 2, 0.1)
     ...  for union in ("claims", "pairs")]
     ['heuristic', 'proved']

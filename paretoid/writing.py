@@ -36,7 +36,7 @@ def new_file(
     ...     _ = draft.write_text("done")
     >>> [file.name for file in folder.iterdir()]
     ['a.txt']
-    >>> with new_file(folder / "a.txt") as draft:
+    >>> with new_file(folder / "a.txt") as draft:  # doctest: +ELLIPSIS
     ...     pass
     Traceback (most recent call last):
         ...
@@ -57,7 +57,9 @@ def whole_file(
     """`new_file`, for callers that have a sentence of their own for what the disk refuses.
 
     >>> import tempfile
-    >>> with whole_file(Path(tempfile.mkdtemp(), "nowhere", "a.txt")) as draft:
+    >>> with whole_file(  # doctest: +ELLIPSIS
+    ...     Path(tempfile.mkdtemp(), "nowhere", "a.txt")
+    ... ) as draft:
     ...     pass
     Traceback (most recent call last):
         ...

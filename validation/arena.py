@@ -30,6 +30,7 @@ from paretoid import registry, text
 from paretoid.intervals import mean_interval, quantile, share
 from paretoid.runs.setting import Setting
 from paretoid.validation.paper.setting import cover_bandit, random_bandits
+from paretoid.writing import new_file, write_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -237,9 +238,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for radius in radii
         for cell in measure(problem, rule, radius, 200 if options.full else 20, options.seed)
     ]
-    as_dataset(cells, options.seed).to_netcdf(options.out / "arena.nc", engine="h5netcdf")
+    with new_file(options.out / "arena.nc", force=True) as draft:
+        as_dataset(cells, options.seed).to_netcdf(draft, engine="h5netcdf")
     table = markdown(cells)
-    (options.out / "arena.md").write_text(table, encoding="utf-8")
+    write_text(options.out / "arena.md", table, force=True)  # all are made anew by this program
     draw(cells, options.out / "arena.png")
     print(table)
     return 0

@@ -43,6 +43,7 @@ from paretoid.estimation.model import starting_point
 from paretoid.estimation.sampling import Attempt, sample_once, second_attempt
 from paretoid.theory.checks import FloatArray
 from paretoid.validation.quadrature import EndpointPosterior, Prior, posterior
+from paretoid.writing import write_text
 
 #: tune, target_accept and every of a first attempt: the defaults of `fit`
 _SETTINGS = (500, 0.9, 1)
@@ -374,8 +375,8 @@ def main(arguments: list[str] | None = None) -> int:
         for fits in pool.map(measure, *zip(*todo, strict=True)):
             results += fits
             if options.out is not None:
-                with options.out.open("a", encoding="utf-8") as file:
-                    file.writelines(json.dumps(asdict(fitted)) + "\n" for fitted in fits)
+                lines = [json.dumps(asdict(fitted)) for fitted in results]
+                write_text(options.out, "\n".join(lines) + "\n", force=True)  # as far as it is
     print("\n".join(report(results)), flush=True)
     return int(any(result.refused for result in results))
 

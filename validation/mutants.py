@@ -263,7 +263,7 @@ MUTANTS = (
         "shares sum to 2 delta", "each arm's share given to keeping and to dropping it anew",
         ("levels",),
         _edit(
-            "theory.shares", "Shares._arm_levels", "return check_delta(delta)",
+            "theory.shares", "Shares.arm_levels", "return check_delta(delta)",
             "return 2 * check_delta(delta)",
         ),
     ),

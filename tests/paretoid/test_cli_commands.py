@@ -396,7 +396,7 @@ def test_a_table_of_the_fit_can_be_written(cli, saved, tmp_path):
 def test_certify_tells_what_was_done_and_fails_with_code_1(cli, tmp_path, monkeypatch):
     from paretoid.validation import battery, mutants
 
-    monkeypatch.setitem(battery.BATTERIES, "quick", battery.Battery(2, 5, 2, 5, 200, 2))
+    monkeypatch.setitem(battery.BATTERIES, "quick", battery.Battery(2, 5, 2, 5, 200, 2, 2))
     monkeypatch.setattr(mutants, "hunt", lambda m: dict.fromkeys(m.checks, "") if m else {})
     code, out, err = cli("certify", "--quick", "--json", "--out", "new/folder", "--seed", "3")
     found = json.loads(out)

@@ -239,7 +239,7 @@ def test_nothing_is_filled_in_silently():
     assert np.isnan(assumed.n).sum() == 44
     with pytest.raises(ValueError, match="assumed_n=1 must be"):
         trial.assuming(n=1)
-    with pytest.raises(ValueError, match="must be a positive number"):
+    with pytest.raises(ValueError, match="must be a finite number above 0"):
         trial.assuming(variance={"IgG": -1.0})
 
 

@@ -85,7 +85,7 @@ def test_the_cheapest_alternative_is_that_of_a_general_solver(K, D, mixed):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.floats(0, 1), st.floats(0, 1))
+@given(st.floats(1e-9, 1 - 1e-9) | st.sampled_from([0.0, 1.0]), st.floats(1e-9, 1 - 1e-9))
 def test_two_coins_are_the_best_of_all_shares(p, q):
     if abs(p - q) < 1e-3:
         return
