@@ -87,7 +87,7 @@ Limit = Annotated[
     typer.Option(
         "--limit",
         metavar="'NAME<X'",
-        help="Only arms that meet it, as in toxicity<0.30 or effect>2,slack=0.1; in the "
+        help="Only arms that meet it, say fever<0.3 or effect>2, slack=0.1; in the "
         "endpoint's units (logs if log-normal). Not compared in domination, unless ',compared'.",
     ),
 ]

@@ -71,7 +71,7 @@ def simulate(
     'proved'
     >>> from paretoid import Conduct
     >>> late = Conduct(rate=5.0, delay=28.0, look=50)
-    >>> runs = simulate(bandit, replications=2, seed=1, conduct=late)
+    >>> runs = simulate(bandit, replications=2, seed=1, conduct=late, max_samples=4000)
     >>> (runs.stopping_time % 50).values.tolist(), bool((runs.analysed < runs.stopping_time).all())
     ([[0, 0]], True)
     """

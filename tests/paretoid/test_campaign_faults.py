@@ -173,8 +173,11 @@ def servers(tmp_path_factory):
     ("victim", "how", "trouble"),
     [
         (0, signal.SIGKILL, "does not answer"),
-        (0, signal.SIGSTOP, "does not answer"),
-        (1, signal.SIGKILL, "(has no workers left|does not answer)"),  # the latter under load
+        pytest.param(0, signal.SIGSTOP, "does not answer", marks=pytest.mark.slow),
+        # "does not answer" under load
+        pytest.param(
+            1, signal.SIGKILL, "(has no workers left|does not answer)", marks=pytest.mark.slow
+        ),
     ],
     ids=["scheduler killed", "scheduler frozen", "only worker killed"],
 )

@@ -47,7 +47,10 @@ def fits():
     return of
 
 
-@pytest.mark.parametrize(("table", "variances"), FITTED)
+@pytest.mark.parametrize(
+    ("table", "variances"),
+    [case if case == FITTED[0] else pytest.param(*case, marks=pytest.mark.slow) for case in FITTED],
+)
 def test_means_and_quantiles_are_those_of_integration(fits, table, variances):
     # At most 100 means with errors of about 0.0125 sd: a correct sampler departs by 0.05 once in
     # 160 seeds; 15 quantiles, 5 errors: once in 60,000.
@@ -204,7 +207,9 @@ def uniformity(ranks):
     return stats.chisquare(np.bincount(ranks // 10, minlength=10)).pvalue
 
 
-@pytest.mark.parametrize("variances", VARIANCES)
+@pytest.mark.parametrize(
+    "variances", [pytest.param(how, marks=pytest.mark.slow) for how in VARIANCES[::2]] + ["partial"]
+)
 def test_ranks_of_the_truth_are_uniform(variances, monkeypatch):
     # At most four p-values at 1e-5: a correct model fails once in 25,000 seeds.
     wrong = 40 if variances == "pooled" else 0

@@ -35,11 +35,17 @@ BANDITS = [
 ]
 
 
+def marked(member):
+    """Rules that compute for long between samples are tested by --full."""
+    slow = isinstance(member, (pt.Tracking, pt.PosteriorSampling))
+    return {"pytestmark": [pytest.mark.slow]} if slow else {}
+
+
 def classes(base, members, **attributes):
     """A test class for each member, as an author would write it."""
     return {
         f"Test{base.__name__.removesuffix('Tests')}{at}": type(
-            f"Test{at}", (base,), {"member": member, **attributes}
+            f"Test{at}", (base,), {"member": member, **marked(member), **attributes}
         )
         for at, member in enumerate(members)
     }
