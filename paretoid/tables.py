@@ -15,6 +15,7 @@ its columns a comma within a cell only ever sets apart thousands, and a point is
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
 import warnings
@@ -147,6 +148,18 @@ def _as_written(cell: str) -> str:
     """
     plain = cell.strip()
     return plain[1:] if plain.startswith("'") and _FORMULA.match(plain[1:]) else plain
+
+
+def digest(path: str | Path) -> str:
+    """ "sha256:" and the digest of a file, by which a design names it; empty if there is none.
+
+    >>> digest("nowhere.csv")
+    ''
+    """
+    file = Path(path)
+    if not str(path) or not file.is_file():
+        return ""
+    return f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
 
 
 def read_bytes(path: str | Path) -> bytes:

@@ -183,6 +183,7 @@ def plan(
             planned,
             out,
             command=command_as_typed(context),
+            source=trial,
             priors=priors,
             force=force,
         )

@@ -199,6 +199,7 @@ def record(
     """
     from paretoid.explorer import Explorer
     from paretoid.explorer.files import read_outcomes
+    from paretoid.tables import digest
 
     with Explorer.open(ledger, author=author) as explorer:
         before = explorer.answers
@@ -206,6 +207,9 @@ def record(
             if id is not None or unplanned is not None:
                 raise ValueError("--csv takes its ids and arms from the file; leave out the rest.")
             rows = read_outcomes(csv, explorer.design.objectives)
+            if digest(csv) in explorer.design.informed_by:
+                note(f"warning: {csv} informed the radius of this trial. Counted again, its data "
+                     f"would break the guarantee: record new outcomes only.")  # fmt: skip
             _confirm(f"Record {len(rows)} rows? They can be corrected, not erased.", yes, json)
             count = explorer.tell_many(rows)
         else:

@@ -27,7 +27,7 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed", "cone", "arithmetic",
+    "seed", "cone", "informed_by", "arithmetic",
 )  # fmt: skip
 
 
@@ -121,6 +121,7 @@ class Design:
                 f"share delta: one trial can have one set of limits. Give all goals the same."
             )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
+        self.informed_by: tuple[str, ...] = ()  # data that shaped the radius, by name or digest
         self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
 
@@ -152,6 +153,7 @@ class Design:
             "rule": write(self.rule),
             "seed": self.seed,
             **cone,
+            **({"informed_by": list(self.informed_by)} if self.informed_by else {}),
             **({"arithmetic": CENTRED} if self.centred else {}),
         }
 
@@ -191,6 +193,13 @@ class Design:
             cone=data.get("cone"),
         )
         design.centred = "arithmetic" in data or not stored
+        informed = data.get("informed_by", [])
+        if not isinstance(informed, list) or not all(isinstance(name, str) for name in informed):
+            raise ValueError(
+                f"informed_by={informed!r} must be a list of texts that name the data which shaped "
+                f"the radius: a citation, or sha256: and the digest of a file."
+            )
+        design.informed_by = tuple(informed)
         return design
 
     def families(self) -> int:

@@ -17,7 +17,7 @@ from paretoid.registry import goal_of, radius_of
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
-from paretoid.tables import write_csv
+from paretoid.tables import digest, write_csv
 from paretoid.writing import make_folder, may_write, new_file, write_text
 
 if TYPE_CHECKING:
@@ -41,11 +41,13 @@ def write_plan(
     *,
     command: str = "",
     priors: xr.Dataset | None = None,
+    source: str = "",
     force: bool = False,
 ) -> list[Path]:
     """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
 
-    `command`, the line that made the plan, stands in the HTML report. `priors`, from
+    `command`, the line that made the plan, stands in the HTML report, and the digest of `source`,
+    the file it began with, in the design. `priors`, from
     `paretoid.estimation.sensitivity`, stands in text and JSON. A folder that has one of the files
     already is refused, unless `force`. Returns the files.
 
@@ -76,7 +78,7 @@ def write_plan(
     write_text(out / "plan.txt", as_text(fit, shares, planned, priors=priors), force=force)
     page = plan_report(fit, shares, planned, command=command)
     write_page(out / "report.html", page, force=force)
-    write_text(out / "design.toml", plan_design_toml(fit, planned), force=force)
+    write_text(out / "design.toml", plan_design_toml(fit, planned, source), force=force)
     note = " ".join(trial_of(fit).assumptions)
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
@@ -94,8 +96,12 @@ def write_plan(
     return [out / name for name in NAMES]
 
 
-def plan_design_toml(fit: Any, planned: xr.Dataset) -> str:
-    """The design that was simulated, for `paretoid trial new DIR/design.toml trial.db`."""
+def plan_design_toml(fit: Any, planned: xr.Dataset, source: str = "") -> str:
+    """The design that was simulated, for `paretoid trial new DIR/design.toml trial.db`.
+
+    It names the data that shaped its radius, by citation and, where `source` is a file, by digest:
+    `trial record` warns of a file that is counted again.
+    """
     trial = trial_of(fit)
     radius = radius_of(planned.attrs["radius"])
     goals = [goal_of(str(goal)) for goal in planned.goal.values]
@@ -119,6 +125,7 @@ def plan_design_toml(fit: Any, planned: xr.Dataset) -> str:
         remarks.append(f"Record natural logarithms of {', '.join(logs)}.")
     if planned.attrs.get("shares_in_words"):
         remarks.append(planned.attrs["shares_in_words"])
+        design.informed_by = tuple(filter(None, [trial.citation, digest(source)]))
     return design_toml(design, remarks)
 
 

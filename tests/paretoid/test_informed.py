@@ -117,3 +117,26 @@ def test_an_informed_design_goes_through_its_file_and_a_ledger_unchanged(tmp_pat
         pass
     with Explorer.open(tmp_path / "trial.db") as opened:
         assert opened.design.radius == radius
+
+
+def test_data_that_informed_the_radius_are_noticed_when_they_are_counted_again(tmp_path, capsys):
+    from paretoid.cli import main
+    from paretoid.tables import digest
+
+    pilot = tmp_path / "pilot.csv"
+    pilot.write_text("id,x\n1,0.5\n", encoding="utf-8")
+    design = Design(["A", "B", "C", "D"], ["x"], delta=0.1)
+    design.informed_by = ("Somebody et al.", digest(pilot))
+    again = Design.from_dict(tomllib.loads(design_toml(design)))
+    assert again.informed_by == design.informed_by
+    ledger = str(tmp_path / "trial.db")
+    with Explorer.from_design(again, ledger) as trial:
+        trial.ask(2)
+    with pytest.raises(SystemExit, match="0"):
+        main(["trial", "record", ledger, "--csv", str(pilot), "--yes"])
+    assert "informed the radius of this trial" in capsys.readouterr().err
+    fresh = tmp_path / "week.csv"
+    fresh.write_text("id,x\n2,0.7\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="0"):
+        main(["trial", "record", ledger, "--csv", str(fresh), "--yes"])
+    assert "informed" not in capsys.readouterr().err
