@@ -10,6 +10,7 @@ from paretoid.view import View
 FOUND = {}
 
 
+@pytest.mark.slow  # one by one; the table below hunts them all
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_the_mutant_is_caught_by_every_check_named_for_it(mutant):
     FOUND[mutant.name] = hunt(mutant)
