@@ -48,7 +48,7 @@ class Battery:
 
 BATTERIES = {
     "quick": Battery(60, 300, 60, 200, 250, 20, 2),
-    "standard": Battery(300, 2_000, 150, 800, 600, 60, 20),
+    "standard": Battery(300, 2_000, 150, 800, 600, 60, 4),
     "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000, 20),
 }
 
