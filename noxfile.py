@@ -57,5 +57,8 @@ def second_stack(session: nox.Session) -> None:
     session.run("python", "-m", "build", "--wheel", "--outdir", folder, ".", silent=True)
     (wheel,) = Path(folder).glob("paretoid*.whl")
     session.install(f"{wheel}[test]")
-    names = ("estimation_fit", "estimation_summary", "run_once", "explorer")
-    session.run("pytest", "-q", *(f"tests/paretoid/test_{name}.py" for name in names))
+    session.run(
+        "pytest", "-q", "tests/paretoid/test_estimation_fit.py",
+        "tests/paretoid/test_estimation_summary.py", "tests/paretoid/test_run_once.py",
+        "tests/paretoid/test_explorer.py",
+    )  # fmt: skip

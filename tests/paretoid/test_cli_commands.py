@@ -404,7 +404,7 @@ def test_certify_tells_what_was_done_and_fails_with_code_1(cli, tmp_path, monkey
     assert json.loads((tmp_path / "new/folder/certificate.json").read_text()) == found
     assert (tmp_path / "new/folder/CERTIFICATE.md").is_file()
     assert err.startswith("paretoid: 1/7: pathwise\n")  # progress
-    assert len(err.splitlines()) == 7
+    assert len(err.splitlines()) == 8
     broken = {**found, "holds": False, "regressions": ["coverage: too small."]}
     monkeypatch.setattr(battery, "certify", lambda *_: broken)
     code, out, err = cli("certify", "--quick", "--quiet")
