@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,3 +98,11 @@ def test_names_are_listed_once_for_people_and_once_for_type_checkers():
     assert checked == lazy
     assert set(paretoid.__all__) == set(lazy)
     assert all(getattr(paretoid, name) is not None for name in paretoid.__all__)
+
+
+@pytest.mark.parametrize(
+    "document", sorted(p for p in ROOT.rglob("*.md") if p.is_file()), ids=lambda p: p.name
+)
+def test_no_document_imports_a_folder_by_its_bare_name(document):
+    bare = re.compile(r"^\W*(?:from|import) (?:theory|validation)\b", re.MULTILINE)
+    assert not bare.search(document.read_text())
