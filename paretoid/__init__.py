@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
+    from paretoid.randomisation import Randomisation
     from paretoid.rules import (
         APE,
         EGE,
@@ -57,6 +58,7 @@ _NAMES = {
     "cones": "in_cone preferences",
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
+    "randomisation": "Randomisation",
     "instances": "INSTANCES load_instance read_instance write_instance",
     "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
     "UniformElimination",
@@ -76,7 +78,7 @@ __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
     "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
-    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet", "Radius",
+    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet", "Radius", "Randomisation",
     "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "TopTwo",
     "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime", "at_least",
     "at_most", "estimation", "in_cone", "preferences",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -427,6 +428,7 @@ def plan(
         "fold": 0.0 if fold is None else fold,
         "scale_quantile": scale_quantile,
         **({} if conduct is None else {"conducted": repr(conduct)}),
+        **({} if conduct is None else _scheme(conduct)),
         "asked": "; ".join(map(repr, asked)),  # with all digits, which `goal` has not
     }
     assert isinstance(result, xr.Dataset)
@@ -569,6 +571,12 @@ def _nearest(bandit: Bandit) -> tuple[float, int, int]:
     np.fill_diagonal(closeness, np.inf)
     i, j = np.unravel_index(int(np.argmin(closeness)), closeness.shape)
     return float(closeness[i, j]), int(i), int(j)
+
+
+def _scheme(conduct: Conduct) -> dict[str, str]:
+    """How arms are drawn, for the design file; nothing where the rule alone decides."""
+    scheme = conduct.randomise
+    return {} if scheme is None else {"randomise": json.dumps(scheme.to_dict())}
 
 
 def _ties(

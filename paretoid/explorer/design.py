@@ -15,6 +15,7 @@ from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.goals.base import with_union
 from paretoid.parts import as_goals, check_limits, guarantee_of
+from paretoid.randomisation import Randomisation
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.text import meant
@@ -27,7 +28,7 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed", "cone", "informed_by", "arithmetic",
+    "seed", "cone", "informed_by", "arithmetic", "randomise",
 )  # fmt: skip
 
 
@@ -57,6 +58,7 @@ class Design:
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,
+        randomise: Randomisation | None = None,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
@@ -121,6 +123,7 @@ class Design:
                 f"share delta: one trial can have one set of limits. Give all goals the same."
             )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
+        self.randomise = _as_randomisation(randomise, self.arms, self.rule)
         self.informed_by: tuple[str, ...] = ()  # data that shaped the radius, by name or digest
         self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
@@ -155,6 +158,7 @@ class Design:
             **cone,
             **({"informed_by": list(self.informed_by)} if self.informed_by else {}),
             **({"arithmetic": CENTRED} if self.centred else {}),
+            **({} if self.randomise is None else {"randomise": self.randomise.to_dict()}),
         }
 
     def same_as(self, other: Design) -> bool:
@@ -191,6 +195,7 @@ class Design:
             rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
             cone=data.get("cone"),
+            randomise=Randomisation.from_dict(data["randomise"]) if "randomise" in data else None,
         )
         design.centred = "arithmetic" in data or not stored
         informed = data.get("informed_by", [])
@@ -201,6 +206,14 @@ class Design:
             )
         design.informed_by = tuple(informed)
         return design
+
+    @property
+    def in_rounds(self) -> bool:
+        """True: the rule samples several arms between two tests, in its own order.
+
+        Not in a randomised trial, where chance has the order: it is tested whenever outcomes come.
+        """
+        return self.rule.in_rounds and self.randomise is None
 
     def families(self) -> int:
         """How many sets of upper bounds must hold for all goals to be right together.
@@ -268,6 +281,24 @@ def _as_radius(
             "use Mixture(), which needs fewer samples if the scale is right."
         )
     return radius
+
+
+def _as_randomisation(given: Any, arms: Sequence[str], rule: Rule) -> Randomisation | None:
+    """`given`, if its floors and its control fit the arms."""
+    if given is None:
+        return None
+    if not isinstance(given, Randomisation):
+        raise ValueError(
+            f"randomise={given!r} must be a Randomisation, such as Randomisation(floor=0.1, "
+            f"block=6), or left out: then the rule alone decides."
+        )
+    if rule.budget is not None:
+        raise ValueError(
+            f"rule={rule!r} spends a budget in phases that chance would upset, and its answer "
+            f"rests on how arms were chosen. Randomise with APE(), or leave randomise out."
+        )
+    given.floors(arms)
+    return given
 
 
 def _are_names(value: Any) -> bool:

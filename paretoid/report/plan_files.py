@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
+from paretoid.randomisation import Randomisation
 from paretoid.registry import goal_of, radius_of
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
@@ -112,10 +114,12 @@ def plan_design_toml(fit: Any, planned: xr.Dataset, source: str = "") -> str:
     if radius.needs_scale:
         quantile = float(planned.attrs["scale_quantile"])
         scale = 0.5 if binary else np.quantile(posterior_draws(fit)[1], quantile, axis=0)
+    scheme = planned.attrs.get("randomise")
     design = Design(
         trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
         float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
         outcomes="binary" if binary else "gaussian", seed=int(planned.attrs["seed"]),
+        randomise=None if scheme is None else Randomisation.from_dict(json.loads(scheme)),
     )  # fmt: skip
     logs = [name for name, kind in zip(trial.endpoints, trial.scales, strict=True)
             if kind == "log-normal"]  # fmt: skip
