@@ -63,6 +63,12 @@ class Randomisation:
     ValueError: the floors of the 3 arms add up to 1.2, and there is only 1 to share...
     >>> Randomisation.from_dict(scheme.to_dict()) == scheme
     True
+
+    Blocks of either length, drawn by a uniform number; wishes look ahead by the longer one:
+
+    >>> mixed = Randomisation(block=(4, 6))
+    >>> mixed.blocks, mixed.block_size(0.3), mixed.block_size(0.7), mixed.horizon(K=3)
+    ((4, 6), 4, 6, 6)
     """
 
     floor: ByName | None = None
