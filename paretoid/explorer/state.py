@@ -25,7 +25,7 @@ import numpy as np
 from paretoid.arithmetic import FAR, digits_lost
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import KINDS, Event, LedgerError
-from paretoid.explorer.randomised import Lists
+from paretoid.explorer.lists import Lists
 from paretoid.goals import Goal
 from paretoid.goals.base import said
 from paretoid.theory.checks import BoolArray, FloatArray
