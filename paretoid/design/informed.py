@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit
+from paretoid.engine.build import check_radius
 from paretoid.goals import Goal, ParetoSet
 from paretoid.parts import as_goals, default_mixture
 from paretoid.theory.characteristic_time import characteristic_time
@@ -65,7 +66,7 @@ def informed(
 
     >>> from paretoid import GaussianBandit
     >>> guess = GaussianBandit([[0.0, 0.0], [1.0, 0.9], [1.2, 0.8], [-3.0, -2.0]])
-    >>> radius = informed(guess, replications=5, max_samples=2000)
+    >>> radius = informed(guess, replications=2, max_samples=1000)
     >>> type(radius).__name__, radius.guarantee
     ('UnknownScale', 'proved')
     >>> shares = radius.shares.arms             # the two close arms need most of the samples
@@ -202,12 +203,7 @@ def _as_radius(
             f"radius={made!r} has union={made.union!r}; shares belong to union='claims', the "
             f"default."
         )
-    if (~made.known(bandit.D) & ~bandit.gaussian).any():
-        instead = type(default_mixture(bandit.gaussian)).__name__
-        raise ValueError(
-            f"radius={made!r} learns the scale and is proved for Gaussian outcomes only; these "
-            f"are {bandit.model}. Pass radius={instead}."
-        )
+    check_radius(made, bandit)
     rho: Any = made.rho
     if not isinstance(radius, type) and not isinstance(rho, tuple):
         return made.with_design(rho, None)
