@@ -49,7 +49,10 @@ class Explorer(Session):
                        vector eps2)
     scale              scalar, (D,) or (K, D), known beforehand; without it the variances are
                        learnt (`UnknownScale`, Gaussian outcomes)
-    outcomes           "gaussian", "bounded" or "binary"; the last two need a scale
+    outcomes           "gaussian", "bounded" or "binary"; the last two need a scale. If objectives
+                       differ a table: {"response": "gaussian", "harm": "binary", "pain": (0, 10)},
+                       a range being one that no outcome can leave; scales of Gaussian ones are then
+                       learnt and the others follow (`MixedScale`), so scale is left out
     radius, rule       as in `simulate`, every rule; the default is `APE`
     seed               shuffles the order within a batch, nothing else
     cone               W or statements as in `in_cone`: outcomes are told as measured and judged by
@@ -108,7 +111,7 @@ class Explorer(Session):
         scale: Any = None,
         radius: Radius | None = None,
         minimize: Iterable[str] = (),
-        outcomes: str = "gaussian",
+        outcomes: Any = "gaussian",
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,

@@ -207,8 +207,8 @@ def notes(state: TrialState) -> tuple[str, ...]:
     """What the investigator should know: constant outcomes, corrections after an answer."""
     design, data = state.design, state.outcomes()
     said = []
-    if not design.given_scale:
-        for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0)):
+    if design.learnt.any():
+        for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0) & design.learnt):
             said.append(
                 f"{design.arms[i]} gave the same {design.objectives[d]} {int(data.counts[i, d])} "
                 f"times: that is no Gaussian outcome, so its intervals are infinite"
