@@ -560,8 +560,9 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (
-        f"sharp_bound is for {stand_in} with each draw's scales known: a rough figure, for this "
-        f"radius must also learn the scales; theorem_1 is for the radius of the paper"
+        "sharp_bound is for another radius, which is told each draw's scales (Mixture, uniform "
+        "shares): a rough figure, for this plan's radius must also learn them; theorem_1 is for "
+        "the radius of the paper"
     )
 
 
