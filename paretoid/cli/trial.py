@@ -65,7 +65,8 @@ def new(
 
     A design: arms = ["a", "b"], objectives = ["IgG", "fever"], minimize = ["fever"], delta = 0.1,
     and if wished scale, outcomes, seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
-    [rule] with kind = "UniformElimination", for instance.
+    [rule] with kind = "UniformElimination", for instance; max_samples = 600 and [conduct] with
+    look = 100 and burn_in = 5 say how it is meant to run. `paretoid plan --out DIR` writes one.
 
     Example: paretoid trial new design.toml trial.db
     """
@@ -98,6 +99,8 @@ def new(
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
         lines.append(f"{checked.rule}; {checked.radius}: {checked.radius.guarantee}")
+        progress = explorer.status().progress
+        lines += [] if progress is None else str(progress).split("\n")
         if blind is not None:
             lines.append(f"arms are masked; the key is in {blind}")
         show(result, lines, json)

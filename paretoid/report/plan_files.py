@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.conduct import Conduct
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import posterior_draws
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
-from paretoid.registry import goal_of, radius_of
+from paretoid.registry import goal_of, radius_of, split
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
@@ -116,6 +117,7 @@ def plan_design_toml(fit: Any, planned: xr.Dataset, source: str = "") -> str:
         trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
         float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
         outcomes="binary" if binary else "gaussian", seed=int(planned.attrs["seed"]),
+        conduct=conduct_of(planned), max_samples=int(planned.attrs["max_samples"]),
     )  # fmt: skip
     logs = [name for name, kind in zip(trial.endpoints, trial.scales, strict=True)
             if kind == "log-normal"]  # fmt: skip
@@ -127,6 +129,12 @@ def plan_design_toml(fit: Any, planned: xr.Dataset, source: str = "") -> str:
         remarks.append(planned.attrs["shares_in_words"])
         design.informed_by = tuple(filter(None, [trial.citation, digest(source)]))
     return design_toml(design, remarks)
+
+
+def conduct_of(planned: xr.Dataset) -> Conduct | None:
+    """How the simulated trials ran; None of a plan that was given no conduct."""
+    written = planned.attrs.get("conducted")
+    return None if written is None else Conduct(**split(written)[1])
 
 
 def _arms(shares: xr.Dataset, planned: xr.Dataset) -> list[list[str]]:
