@@ -1,7 +1,7 @@
 """How far a trial is on the way that its design foresees: participants, burn-in, looks.
 
 Looks are for people: when to read the status and to decide. Every outcome that is recorded is
-tested, because the intervals hold at all times together, so no proof rests on when a look is held.
+tested: proofs cover all times together, so none rests on when a look is held.
 """
 
 from __future__ import annotations

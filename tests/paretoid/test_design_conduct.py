@@ -18,7 +18,7 @@ from paretoid.explorer import Design, Explorer
 from paretoid.explorer.blinding import blind
 from paretoid.explorer.design_toml import design_toml
 from paretoid.registry import split
-from paretoid.report.plan_files import plan_design_toml
+from paretoid.report.plan_files import plan_design
 from paretoid.runs.conducted import run
 from paretoid.runs.setting import Setting
 
@@ -61,7 +61,7 @@ def test_the_design_file_of_a_plan_holds_its_conduct_and_starts_a_trial(
     fit, _, planned = nasty_plan
     conduct = pt.Conduct(rate=5.0, delay=14.0, look=50, dropout=0.1, burn_in=3)
     planned = planned.assign_attrs(conducted=repr(conduct))  # of a plan with --rate and so on
-    text = plan_design_toml(fit, planned)
+    text = design_toml(*plan_design(fit, planned))
     (tmp_path / "design.toml").write_text(text, encoding="utf-8")
     said = CliRunner().invoke(app, ["new", "design.toml", "t.db"])
     assert said.exit_code == 0
@@ -83,7 +83,7 @@ def test_the_design_file_of_a_plan_holds_its_conduct_and_starts_a_trial(
 
 def test_a_plan_without_a_conduct_says_only_how_many(nasty_plan):
     fit, _, planned = nasty_plan
-    data = tomllib.loads(plan_design_toml(fit, planned))
+    data = tomllib.loads(design_toml(*plan_design(fit, planned)))
     assert "conduct" not in data
     assert data["max_samples"] == 400
 
