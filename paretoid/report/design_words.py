@@ -273,16 +273,38 @@ def _assumptions(design: Design) -> Sequence[tuple[str, str]]:
     return rows
 
 
+def settles(design: Design) -> bool:
+    """True: what is said of single arms, answer or not, is covered by delta.
+
+    Not for rules that look at one arm at a time, nor for anything heuristic.
+
+    >>> settles(Design(["A", "B"], ["x"]))
+    True
+    """
+    return design.guarantee == "proved" and not isinstance(design.rule, BestArmRule)
+
+
+def verdict_words(design: Design) -> tuple[str, str]:
+    """What it means to be in and out, for the first goal, which settles arms.
+
+    >>> from paretoid import ParetoSet
+    >>> verdict_words(Design(["A", "B"], ["x"], ParetoSet(0.5)))
+    ('optimal up to the margin', 'dominated')
+    """
+    goal = design.goals[0]
+    practical = isinstance(goal, PracticalSet)
+    inside = "not practically dominated" if practical else "optimal"
+    if np.any(goal.eps1) and not practical:
+        inside += " up to the margin"
+    outside = "practically dominated" if practical else "dominated"
+    return inside, outside + (" or beyond a limit" if goal.limits else "")
+
+
 def _unsettled(design: Design) -> list[str]:
     limit = design.max_samples
     end = "the trial ends" if limit is None else f"{counted(limit, 'participant')} are enrolled"
-    practical = isinstance(design.goals[0], PracticalSet)
-    inside = "not practically dominated" if practical else "optimal"
-    if np.any(design.goals[0].eps1) and not practical:
-        inside += " up to the margin"
-    outside = "practically dominated" if practical else "dominated"
-    outside += " or beyond a limit" if design.goals[0].limits else ""
-    if isinstance(design.rule, BestArmRule) or design.guarantee != "proved":
+    inside, outside = verdict_words(design)
+    if not settles(design):
         said = (
             "Estimated means and numbers of outcomes are reported for every arm; what the "
             "intervals suggest of single arms is reported as not covered by a theorem."
