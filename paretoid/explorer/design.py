@@ -1,4 +1,4 @@
-"""What is fixed before the first outcome: arms, objectives, goals, delta, scale, radius, rule."""
+"""What is fixed before the first outcome: arms, objectives, goals, delta, radius, rule, conduct."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit, MixedBandit
 from paretoid.bandits.kinds import Kind, as_kinds, is_gaussian, plain_kinds, ranges
+from paretoid.conduct import Conduct
 from paretoid.engine.build import check_radius
 from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
@@ -29,12 +30,15 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed", "cone", "informed_by", "arithmetic",
+    "seed", "cone", "informed_by", "arithmetic", "conduct", "max_samples",
 )  # fmt: skip
 
 
 class Design:
     """The design of a trial, checked; see `Explorer` for the arguments.
+
+    conduct, max_samples   how the trial is meant to run, as it was simulated: looks, burn-in,
+                           recruitment, delays, losses, participants. No proof rests on them
 
     >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
     >>> design.radius
@@ -62,6 +66,8 @@ class Design:
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,
+        conduct: Conduct | None = None,
+        max_samples: int | None = None,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
@@ -146,6 +152,17 @@ class Design:
         self.informed_by: tuple[str, ...] = ()  # data that shaped the radius, by name or digest
         self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
+        self.conduct, self.max_samples = conduct, max_samples
+        if max_samples is not None:
+            self.max_samples = check_count(
+                max_samples, name="max_samples", why="it counts participants."
+            )
+        if conduct is not None:
+            if not isinstance(conduct, Conduct):
+                raise ValueError(
+                    f"conduct={conduct!r} must be a Conduct, such as Conduct(look=100)."
+                )
+            conduct.check(self.arms, (self.cone or self).objectives, max_samples)
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
@@ -177,6 +194,8 @@ class Design:
             **cone,
             **({"informed_by": list(self.informed_by)} if self.informed_by else {}),
             **({"arithmetic": CENTRED} if self.centred else {}),
+            **({} if self.conduct is None else {"conduct": self.conduct.to_dict()}),
+            **({} if self.max_samples is None else {"max_samples": self.max_samples}),
         }
 
     def same_as(self, other: Design) -> bool:
@@ -196,6 +215,11 @@ class Design:
         goals = data.get("goals", [])
         if not isinstance(goals, list):
             raise ValueError("goals must be a list of tables, [[goals]] in TOML.")
+        conduct = data.get("conduct")
+        if not isinstance(conduct, Mapping | None):
+            raise ValueError(
+                f"conduct={conduct!r} must be a table, such as look = 100 in [conduct]."
+            )
         rule = data.get("rule", {})
         if isinstance(rule, Mapping):
             rule = {"kind": "APE", **rule}  # as in the first ledgers, which knew no other
@@ -213,6 +237,8 @@ class Design:
             rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
             cone=data.get("cone"),
+            conduct=None if conduct is None else Conduct.from_dict(conduct),
+            max_samples=data.get("max_samples"),
         )
         design.centred = "arithmetic" in data or not stored
         informed = data.get("informed_by", [])

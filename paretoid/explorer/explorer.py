@@ -16,6 +16,7 @@ from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError
 from paretoid.explorer.outcomes import as_outcome, subject
+from paretoid.explorer.progress import burn_in, progress_of
 from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
@@ -189,7 +190,7 @@ class Explorer(Session):
                 "every goal has its answer, so no further subject needs to be placed. To go "
                 "on for other reasons, tell outcomes with unplanned=True."
             )
-        batch = choose(self._moment(state), state.queue, size, self._view(state))
+        batch = choose(self._moment(state), state.queue, size, self._view(state), burn_in(state))
         names = [design.arms[arm] for arm in batch.arms]
         if size > 1:
             order = np.random.default_rng([design.seed, state.seq]).permutation(size)
@@ -418,6 +419,7 @@ class Explorer(Session):
             notes=notes(state),
             guarantee=design.guarantee,
             head=state.hash,
+            progress=progress_of(state, self._day()),
         )
 
     @alone
