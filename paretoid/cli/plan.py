@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,9 +22,6 @@ from paretoid.cli.options import (
 )
 from paretoid.cli.terminal import check_folder, note, say, say_json, shows_progress, width
 from paretoid.theory.checks import check_choice
-
-if TYPE_CHECKING:
-    from paretoid.estimation import TrialSummary
 
 Start = Annotated[
     str,
@@ -119,23 +115,11 @@ def plan(
 
         check_folder(out, NAMES, force=force, inputs=[trial])
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
-    fitted: Any = None
-    if Path(trial).suffix.lower() == ".nc":
-        given = (arms, endpoints, minimize, scale, assumed_n, assumed_sd)
-        usual = (0.95, "partial", published.TUNE, published.TARGET_ACCEPT)
-        if any(option is not None for option in given) or (
-            (level, variances, tune, target_accept) != usual
-        ):
-            raise ValueError(
-                f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
-                f"--assumed-n, --assumed-sd, --variances, --tune and --target-accept come too "
-                f"late: they belong to `paretoid fit`."
-            )
-        fitted, summary = _load(trial)
-    else:
-        summary = published.read_trial(
-            trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
-        )
+    usual = ("partial", published.TUNE, published.TARGET_ACCEPT)
+    fitted, summary = published.load_or_read(
+        trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd,
+        fits=(variances, tune, target_accept) != usual,
+    )  # fmt: skip
     if fold is None and margin is None and "log-normal" in summary.scales:
         fold = 1.5
 
@@ -217,11 +201,3 @@ def _correlation(text: str | None, D: int) -> Any:
         return as_correlation(rows, D)
     except ValueError as error:
         raise ValueError(f"--correlation {text}: {error}") from None
-
-
-def _load(path: str) -> tuple[Any, TrialSummary]:
-    from paretoid.estimation import load_fit
-    from paretoid.estimation.model import trial_of
-
-    fitted = load_fit(path)
-    return fitted, trial_of(fitted)

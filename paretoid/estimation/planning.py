@@ -384,12 +384,10 @@ def plan(
     expected, tuned = max_samples / K, radius is None
     uniform, bound_by = None, radius
     if radius is None:
-        pilot = pt.simulate(
-            plug_in, goal_list, radius=_default_radius(plug_in, goal_list, delta, expected),
-            replications=_PILOT, **common,
-        )  # fmt: skip
-        expected = float(pilot.stopping_time.median("replication").max()) / K
-        radius = bound_by = _default_radius(plug_in, goal_list, delta, expected)
+        radius, expected = tuned_radius(
+            plug_in, goal_list, delta, max_samples, seed=seed, executor=executor
+        )
+        bound_by = radius
         if any(goal.union == "pairs" for goal in goal_list):
             shares = "uniform"  # shares belong to claims
         if shares == "informed":
@@ -544,6 +542,29 @@ def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
 def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expected: float) -> Radius:
     rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
     return with_union(default_mixture(bandit.gaussian, rho), goals)
+
+
+def tuned_radius(
+    bandit: Bandit,
+    goals: Sequence[Goal],
+    delta: float,
+    max_samples: int,
+    *,
+    seed: int = 1,
+    executor: Any = None,
+) -> tuple[Radius, float]:
+    """(the default radius with uniform shares, samples per arm that its rho is tuned to).
+
+    A pilot of simulated trials on the instance says how many samples they need.
+    """
+    from paretoid.runs.simulate import simulate
+
+    pilot = simulate(
+        bandit, goals, radius=_default_radius(bandit, goals, delta, max_samples / bandit.K),
+        delta=delta, replications=_PILOT, seed=seed, max_samples=max_samples, executor=executor,
+    )  # fmt: skip
+    expected = float(pilot.stopping_time.median("replication").max()) / bandit.K
+    return _default_radius(bandit, goals, delta, expected), expected
 
 
 def _another_seed(seed: int) -> int:
