@@ -15,7 +15,7 @@ from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.rules import APE
 from paretoid.theory.bound import Bound
 from paretoid.theory.characteristic_time import CharacteristicTime
-from paretoid.theory.checks import FloatArray, check_delta
+from paretoid.theory.checks import FloatArray, WrongTypeError, check_delta
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
 from paretoid.theory.sharp_bound import check_invertible
 
@@ -146,10 +146,12 @@ def sample_bounds(
     'with probability at least 1 - delta = 0.9'
     """
     if not isinstance(bandit, Bandit):
-        raise ValueError(f"bandit={bandit!r} must be a Bandit, such as load_instance('covboost').")
+        raise WrongTypeError(
+            f"bandit={bandit!r} must be a Bandit, such as load_instance('covboost')."
+        )
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
-        raise ValueError(f"goal={goal!r} must be one of ParetoSet, Cover, AtMost.")
+        raise WrongTypeError(f"goal={goal!r} must be one of ParetoSet, Cover, AtMost.")
     goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
     radius = Mixture() if radius is None else radius
