@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoid import theory
+from paretoid import text, theory
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
+from paretoid.notebook import Shown
 from paretoid.rules import APE
 from paretoid.theory.bound import Bound
 from paretoid.theory.characteristic_time import CharacteristicTime
@@ -123,9 +124,24 @@ def setting_bounds(
     return {name: bound() for name, (speaks, bound) in theorems.items() if speaks and name in names}
 
 
+class Bounds(dict[str, Bound]):
+    """Bounds by name; a notebook shows them as a table, with where each holds.
+
+    >>> "<td" in Bounds(one=Bound(7.0, holds="in expectation", source="a book"))._repr_html_()
+    True
+    """
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, text.count(bound), bound.holds, bound.source] for name, bound in self.items()
+        ]
+        table = Shown("bounds on the samples", ["bound", "samples", "holds", "source"], rows, (), 4)
+        return table._repr_html_()
+
+
 def sample_bounds(
     bandit: Bandit, goal: Goal | None = None, delta: float = 0.1, radius: Any = None
-) -> dict[str, Bound]:
+) -> Bounds:
     """Bounds on the number of samples, by name; those that say nothing here are left out.
 
     sharp_bound     of APE with `radius`, by default `Mixture()`; `KaufmannKoolen` has one too
@@ -159,4 +175,4 @@ def sample_bounds(
     known = Problem.of(bandit)
     bounds = setting_bounds(known, goal, delta, radius, proved=True)  # of any delta-correct method
     bounds |= setting_bounds(known, goal, delta, SingleArm(), proved=True, names=["expected_lucb1"])
-    return {name: bounds[name] for name in NAMES if name in bounds}
+    return Bounds({name: bounds[name] for name in NAMES if name in bounds})
