@@ -8,6 +8,8 @@ import os.path
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from paretoid.after_import import after_import
+
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import (
@@ -107,6 +109,10 @@ def __getattr__(name: str) -> Any:
         globals()[name] = getattr(import_module(f"paretoid.{_WHERE[name]}"), name)
         return globals()[name]
     raise AttributeError(f"module 'paretoid' has no attribute {name!r}")
+
+
+# Datasets have an accessor, runs.paretoid, as soon as xarray is there; nothing is loaded for it.
+after_import("xarray", lambda: import_module(f"{__name__}.accessor"))
 
 
 def __dir__() -> list[str]:

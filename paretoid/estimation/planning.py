@@ -39,6 +39,8 @@ from paretoid.theory.checks import (
     check_count,
     check_delta,
     is_number,
+    is_real,
+    refusal,
     shown,
 )
 from paretoid.theory.practical import practical_set
@@ -205,7 +207,7 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """
     trial = trial if isinstance(trial, TrialSummary) else trial_of(trial)
     if not is_number(fold) or not fold > 1:
-        raise ValueError(
+        raise refusal(is_real(fold))(
             f"fold={shown(fold)} must be a ratio above 1: responses closer than that count as "
             f"equal. For no margin leave it out."
         )
@@ -368,7 +370,7 @@ def plan(
     check_count(draws, name="draws", why="assurance is an average over posterior draws.")
     check_count(replications, name="replications", why="the plug-in instance is simulated too.")
     if not isinstance(scale_quantile, float) or not 0.5 <= scale_quantile < 1:
-        raise ValueError(
+        raise refusal(is_real(scale_quantile))(
             f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
             f"scale below the true one proves nothing. The default is 0.95."
         )
@@ -493,7 +495,9 @@ def plan(
 def _as_goals(goals: Any) -> list[Any]:
     listed = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
     if not all(isinstance(goal, Goal) for goal in listed):
-        raise ValueError(f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost.")
+        raise refusal(all(isinstance(goal, Goal) for goal in listed))(
+            f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost."
+        )
     return listed
 
 

@@ -20,7 +20,14 @@ from paretoid.parts import as_goals, check_limits, default_mixture, guarantee_of
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.text import meant
-from paretoid.theory.checks import BoolArray, as_epsilon, check_choice, check_count, check_delta
+from paretoid.theory.checks import (
+    BoolArray,
+    WrongTypeError,
+    as_epsilon,
+    check_choice,
+    check_count,
+    check_delta,
+)
 from paretoid.theory.radii import MixedScale, MixtureRadius, Radius, UnknownScale
 from paretoid.theory.units import as_scale
 
@@ -73,7 +80,7 @@ class Design:
             if not _are_names(value):
                 raise ValueError(f"{name}={value!r} must be a list of names, none of them empty.")
         if isinstance(minimize, Mapping) or not isinstance(minimize, Iterable):
-            raise ValueError(f"minimize={minimize!r} must be a list of objectives.")
+            raise WrongTypeError(f"minimize={minimize!r} must be a list of objectives.")
         taken = [name for name in objectives if name in COLUMNS]
         if taken:
             raise ValueError(
@@ -128,7 +135,7 @@ class Design:
         self.outcomes = outcomes if self.kinds is None else plain_kinds(self.kinds, objectives)
         self.rule = APE() if rule is None else rule
         if not isinstance(self.rule, Rule):
-            raise ValueError(
+            raise WrongTypeError(
                 f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
                 f"your own subclass of Rule."
             )
@@ -243,7 +250,7 @@ class Design:
         design.centred = "arithmetic" in data or not stored
         informed = data.get("informed_by", [])
         if not isinstance(informed, list) or not all(isinstance(name, str) for name in informed):
-            raise ValueError(
+            raise WrongTypeError(
                 f"informed_by={informed!r} must be a list of texts that name the data which shaped "
                 f"the radius: a citation, or sha256: and the digest of a file."
             )

@@ -15,6 +15,7 @@ from paretoid.explorer.design import Design
 from paretoid.explorer.progress import Progress
 from paretoid.explorer.state import TrialState
 from paretoid.goals import Goal
+from paretoid.notebook import Shown
 from paretoid.theory.checks import FloatArray, IntArray
 from paretoid.view import Standing, View
 
@@ -134,6 +135,14 @@ class Status:
                 lines.append(text.visible(held_up))
         lines += [f"note: {text.visible(note)}" for note in self.notes]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *lines = str(self).split("\n")
+        rows = [self._row(arm) for arm in self.arms]
+        heads = ["arm", "verdict", *self.objectives]
+        goals = [line for line in lines[1 : 1 + len(self.answers)] if line]
+        notes = [f"note: {note}" for note in self.notes]
+        return Shown(head, heads, rows, [*goals, *notes], len(heads))._repr_html_()
 
     def _row(self, arm: str) -> list[str]:
         i = self.arms.index(arm)
