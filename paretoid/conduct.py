@@ -18,7 +18,7 @@ import numpy as np
 from paretoid.by_name import ByName, by_name, finite, named, row
 from paretoid.randomisation import Randomisation
 from paretoid.text import counted, meant
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count, refusal
 
 _DAYS = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": 365.25 / 12, "year": 365.25}
 
@@ -392,7 +392,9 @@ def _as_rate(rate: Any) -> Any:
         steps = []
         for step in rate:
             if not isinstance(step, Sequence) or isinstance(step, str) or len(step) != 2:
-                raise ValueError(f"rate={rate!r} must be a number, or pairs (from day, rate).")
+                raise refusal(isinstance(step, Sequence))(
+                    f"rate={rate!r} must be a number, or pairs (from day, rate)."
+                )
             steps.append((_as_days(step[0], "rate"), _positive_rate(step[1])))
         days = [day for day, _ in steps]
         if not steps or days[0] != 0 or any(b <= a for a, b in pairwise(days)):

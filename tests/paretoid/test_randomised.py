@@ -470,3 +470,21 @@ def test_the_options_of_plan_and_simulate_say_the_whole_scheme():
         scheme_of(None, None, "A", None)
     with pytest.raises(ValueError, match="must be simple, or the length of blocks"):
         scheme_of("blocks", None, None, None)
+
+
+def test_a_design_takes_the_scheme_of_the_conduct_that_was_simulated_and_says_it_once():
+    from paretoid.registry import split
+
+    scheme = Randomisation({"placebo": 0.2}, (4, 6), ["north"], "placebo")
+    conduct = pt.Conduct(look=10, randomise=scheme)
+    assert pt.Conduct(**split(repr(conduct))[1]) == conduct  # as a plan keeps it
+    design = Design(ARMS, ["x"], conduct=conduct, max_samples=50)
+    assert design.randomise == scheme
+    assert design.conduct == pt.Conduct(look=10)
+    assert Design.from_dict(design.to_dict()).same_as(design)
+    alone = Design(ARMS, ["x"], conduct=pt.Conduct(randomise=scheme), max_samples=50)
+    assert alone.conduct is None
+    with pytest.raises(ValueError, match="both say how arms are drawn, and differ"):
+        Design(ARMS, ["x"], conduct=conduct, max_samples=50, randomise=Randomisation())
+    with pytest.raises(ValueError, match="places arms in turn"):
+        Design(ARMS, ["x"], conduct=pt.Conduct(burn_in=2), max_samples=50, randomise=scheme)
