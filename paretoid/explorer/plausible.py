@@ -15,8 +15,9 @@ whatever they are: an outcome that is asked back and was measured so is recorded
   more among them. Coarse outcomes are often equal, and are not asked about.
 
 The first two need at least `LEAST` outcomes of the endpoint: those in the ledger, and, while these
-are fewer, those of the same file. Binary outcomes are 0 or 1, or refused. That a subject is told
-twice, or an id is taken, is refused as well (`paretoid.explorer.outcomes`).
+are fewer, those of the same file; and that not all of them are equal. Refused and not asked about
+(`paretoid.explorer.outcomes`) are binary outcomes other than 0 and 1, those outside a range that
+the design gives, a subject told twice, an id that is taken.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +70,8 @@ class _Shown:
         """True: further than `limit` from the middle, and from all else that its arm has shown."""
         middle, spread = self._spread()
         same = np.abs(self.values[self.arms == arm] - x) <= limit * spread
-        return abs(x - middle) > limit * spread and int(same.sum()) <= self.own
+        far = spread > 0 and abs(x - middle) > limit * spread  # constant outcomes tell nothing
+        return far and int(same.sum()) <= self.own
 
     def near(self, x: float, arm: int) -> bool:
         """True: within `NEAR` of the middle, or of an outcome of the arm."""
@@ -111,7 +114,7 @@ would be among them: is the unit right?
             shown = _Shown(*both, 1)
         for entry, words in zip(entries, asked, strict=True):
             x = entry.numbers().get(name)
-            if x is not None and state.design.outcomes != "binary":
+            if x is not None and _kind(state, d) != "binary":
                 words += _odd(state, d, entry, x, shown)
     for entry, words, twin in zip(entries, asked, _twins(state, entries), strict=True):
         if twin is not None:
@@ -121,11 +124,16 @@ would be among them: is the unit right?
     return [tuple(words) for words in asked]
 
 
+def _kind(state: TrialState, d: int) -> Any:
+    """The kind of an endpoint's outcomes: a word, or its range."""
+    return state.design.outcomes if state.design.kinds is None else state.design.kinds[d]
+
+
 def _odd(state: TrialState, d: int, entry: Entry, x: float, shown: _Shown) -> list[str]:
     """The question about one number, if there is one."""
     name = state.design.objectives[d]
     what, others = f"{name}={x:g} of {_whose(entry)}", len(shown.values) - shown.own
-    if state.design.outcomes == "bounded" and state.design.scale is not None and others > 0:
+    if _kind(state, d) == "bounded" and state.design.scale is not None and others > 0:
         width = 2 * float(state.design.scale[:, d].max())
         if float(np.abs(shown.values - x).max()) > width * (1 + 1e-9):
             return [

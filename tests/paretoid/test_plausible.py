@@ -121,6 +121,22 @@ def test_binary_outcomes_are_refused_and_never_asked_about():
         explorer.tell(new, [2.0])
 
 
+def test_the_first_event_of_a_binary_endpoint_among_others_is_not_asked_about():
+    kinds = {"IgG": "gaussian", "fever": "binary"}
+    explorer = pt.Explorer(["A", "B"], ["IgG", "fever"], outcomes=kinds, author="")
+    *placed, new = explorer.ask(13)
+    for allocation, x in zip(placed, [*LOGS, 9.1, 8.9], strict=True):
+        explorer.tell(allocation, [x, 0.0])
+    assert explorer.plausible(new, [9.0, 1.0]) == ()
+    (question,) = explorer.plausible(new, [9000.0, 1.0])
+    assert "IgG=9000" in question
+
+
+def test_constant_outcomes_say_nothing_of_another_value():
+    explorer, (new, *_) = trial([5.0] * 12)
+    assert asked(explorer, new, 7.0) == ""
+
+
 def test_asking_records_nothing_and_a_note_is_kept_and_verified():
     explorer, (new, *_) = trial()
     head = explorer.head
