@@ -280,6 +280,12 @@ class Design:
         """True: the rule samples several arms between two tests, in its own order.
 
         Not in a randomised trial, where chance has the order: it is tested whenever outcomes come.
+
+        >>> from paretoid import RoundRobin
+        >>> Design(["A", "B"], ["x"], rule=RoundRobin()).in_rounds
+        True
+        >>> Design(["A", "B"], ["x"], rule=RoundRobin(), randomise=Randomisation()).in_rounds
+        False
         """
         return self.rule.in_rounds and self.randomise is None
 

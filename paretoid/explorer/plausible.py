@@ -96,7 +96,7 @@ def questions(state: TrialState, entries: Sequence[Entry]) -> list[tuple[str, ..
     >>> explorer.plausible(placed, [9.3])
     ()
     >>> print(*explorer.plausible(placed, [8103.1]))
-    log IgG=8103.1 of 13 lies far outside the 12 outcomes of log IgG so far; log(8103.1) = 9.00001 \
+    log IgG=8103.1 of 13 lies far outside the 12 outcomes of log IgG so far; log(8103.1) = 9 \
 would be among them: is the unit right?
     """
     asked: list[list[str]] = [[] for _ in entries]
