@@ -100,8 +100,7 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     lines = -(-len(pairs) // columns)
     if axes is not None and np.size(axes) == len(pairs):  # arranged by the caller
         lines, columns = 1, len(pairs)
-    extra = (0.03 * len(trial.arms) + 0.9) / lines
-    panels = style.many_axes(axes, lines, columns, 4.0, 3.6 + extra).ravel()
+    panels = style.many_axes(axes, lines, columns, 4.0, 3.9).ravel()
     looks = _looks(front)
     for (d, e), axis in zip(pairs, panels, strict=False):
         for i in range(len(trial.arms)):
