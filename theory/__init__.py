@@ -39,6 +39,7 @@ from paretoid.theory.practical import practical_domination, practical_gaps, prac
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
+    MixedScale,
     Mixture,
     PairwiseRadius,
     Radius,
@@ -58,8 +59,8 @@ from paretoid.theory.upper_bounds import (
 )
 
 __all__ = [
-    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius",
-    "Radius", "RoleTerms",
+    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "MixedScale", "Mixture",
+    "PairwiseRadius", "Radius", "RoleTerms",
     "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",
     "Bound", "best_arm_bound", "best_arm_lower_bound", "cover_bound", "expected_samples_lucb1",

@@ -20,6 +20,7 @@ from paretoid.cli.bounds import bounds
 from paretoid.cli.certify import certify
 from paretoid.cli.datasets import datasets
 from paretoid.cli.fit import fit
+from paretoid.cli.oc import oc
 from paretoid.cli.options import Json
 from paretoid.cli.plan import plan
 from paretoid.cli.report import report
@@ -41,6 +42,7 @@ app = typer.Typer(
     "--install-completion` makes Tab complete commands, options and names.",
 )
 app.command()(plan)
+app.command()(oc)
 app.command()(fit)
 app.command()(simulate)
 app.command()(report)

@@ -394,9 +394,10 @@ def _describe(bandit: Bandit) -> dict[str, Any]:
         "means": bandit.means.tolist(),
         "scale": bandit.scale.tolist(),
     }
-    covariance = getattr(bandit, "covariance", None)
-    if covariance is not None:
-        said["covariance"] = covariance.tolist()
+    for name in ("covariance", "correlation"):  # of the noise, which no law says
+        table = getattr(bandit, name, None)
+        if table is not None:
+            said[name] = np.asarray(table).tolist()
     law = bandit.compiled_law
     if law is None:
         terms = registry.fingerprint(bandit)
