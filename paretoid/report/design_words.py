@@ -148,7 +148,11 @@ def _allocation(design: Design) -> list[str]:
     )
     randomise: Any = getattr(design, "randomise", None)
     if randomise is not None:
-        said.append(f"Allocation is randomised: {randomise}.")
+        said.append(
+            f"Allocation is randomised, with probabilities that follow the rule's proposals: "
+            f"{randomise}. The draws come from a secret that is kept apart from the ledger, which "
+            f"has its hash."
+        )
     else:
         said.append(
             f"Allocation is not randomised: only the order within a batch is shuffled (seed "
