@@ -64,7 +64,8 @@ def new(
     """Create a trial from a design; the design cannot be changed afterwards.
 
     A design: arms = ["a", "b"], objectives = ["IgG", "fever"], minimize = ["fever"], delta = 0.1,
-    and if wished scale, outcomes, seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
+    and if wished scale, outcomes (one word, or [outcomes] with response = "gaussian",
+    harm = "binary", pain = [0, 10]), seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
     [rule] with kind = "UniformElimination", for instance; max_samples = 600 and [conduct] with
     look = 100 and burn_in = 5 say how it is meant to run. `paretoid plan --out DIR` writes one.
 

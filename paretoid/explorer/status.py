@@ -15,6 +15,7 @@ from paretoid.explorer.design import Design
 from paretoid.explorer.progress import Progress
 from paretoid.explorer.state import TrialState
 from paretoid.goals import Goal
+from paretoid.notebook import Shown
 from paretoid.theory.checks import FloatArray, IntArray
 from paretoid.view import Standing, View
 
@@ -135,6 +136,14 @@ class Status:
         lines += [f"note: {text.visible(note)}" for note in self.notes]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        head, *lines = str(self).split("\n")
+        rows = [self._row(arm) for arm in self.arms]
+        heads = ["arm", "verdict", *self.objectives]
+        goals = [line for line in lines[1 : 1 + len(self.answers)] if line]
+        notes = [f"note: {note}" for note in self.notes]
+        return Shown(head, heads, rows, [*goals, *notes], len(heads))._repr_html_()
+
     def _row(self, arm: str) -> list[str]:
         i = self.arms.index(arm)
         verdict = "optimal" if arm in self.optimal else "undecided"
@@ -212,8 +221,8 @@ def notes(state: TrialState) -> tuple[str, ...]:
     """What the investigator should know: constant outcomes, corrections after an answer."""
     design, data = state.design, state.outcomes()
     said = []
-    if not design.given_scale:
-        for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0)):
+    if design.learnt.any():
+        for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0) & design.learnt):
             said.append(
                 f"{design.arms[i]} gave the same {design.objectives[d]} {int(data.counts[i, d])} "
                 f"times: that is no Gaussian outcome, so its intervals are infinite"

@@ -115,15 +115,17 @@ def plan_design(fit: Any, planned: xr.Dataset, source: str = "") -> tuple[Design
     goals = [goal_of(str(goal)) for goal in planned.goal.values]
     if radius is None or None in goals:
         raise ValueError("the plan's goals or radius are none of ours, and no file can name them.")
+    kinds = {name: "binary" if kind == "binary" else "gaussian"
+             for name, kind in zip(trial.endpoints, trial.scales, strict=True)}  # fmt: skip
     binary = set(trial.scales) == {"binary"}
     scale: Any = None
-    if radius.needs_scale:
+    if radius.known(len(kinds)).all():
         quantile = float(planned.attrs["scale_quantile"])
         scale = 0.5 if binary else np.quantile(posterior_draws(fit)[1], quantile, axis=0)
     design = Design(
         trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
         float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
-        outcomes="binary" if binary else "gaussian", seed=int(planned.attrs["seed"]),
+        outcomes="binary" if binary else kinds, seed=int(planned.attrs["seed"]),
         conduct=conduct_of(planned), max_samples=int(planned.attrs["max_samples"]),
     )  # fmt: skip
     logs = [name for name, kind in zip(trial.endpoints, trial.scales, strict=True)
