@@ -8,8 +8,6 @@ import os.path
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from paretoid.after_import import after_import
-
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import (
@@ -105,17 +103,20 @@ if not os.path.isdir(os.path.join(__path__[0], "theory")):
     __path__.append(os.path.dirname(__path__[0]))
 
 
+#: what makes or opens Datasets, which have `.paretoid` then
+_MAKERS = {"simulate", "anytime", "operating_characteristics", "Campaign", "open_campaign",
+           "estimation"}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MAKERS:
+        import_module(f"{__name__}.accessor")
     if name in _MODULES:
         return import_module(f"paretoid.{name}")
     if name in _WHERE:
         globals()[name] = getattr(import_module(f"paretoid.{_WHERE[name]}"), name)
         return globals()[name]
     raise AttributeError(f"module 'paretoid' has no attribute {name!r}")
-
-
-# Datasets have an accessor, runs.paretoid, as soon as xarray is there; nothing is loaded for it.
-after_import("xarray", lambda: import_module(f"{__name__}.accessor"))
 
 
 def __dir__() -> list[str]:

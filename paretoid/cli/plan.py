@@ -67,9 +67,8 @@ def plan(
     correlation: Annotated[
         str | None,
         typer.Option(
-            metavar="X[,X...;X,...]",
-            help="Of endpoints of one participant in simulated trials (latent Gaussian): one "
-            "number, or a matrix with rows between semicolons. The guarantee never leans on it.",
+            metavar="X[;X,...]",
+            help="Of endpoints in simulated trials: a number, or rows between semicolons.",
         ),
     ] = None,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,

@@ -16,6 +16,7 @@ from paretoid.design.informed import informed
 from paretoid.estimation.blocking import blocking_pairs, ties_in_words
 from paretoid.estimation.compat import group
 from paretoid.estimation.conducting import conducted
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.expectations import (
     jackknife_error,
     mean_given_the_rest,
@@ -75,23 +76,6 @@ class PlannedBandit(GaussianBandit):
     @property
     def _spread(self) -> FloatArray:
         return self.noise
-
-
-def posterior_draws(fit: Any) -> tuple[FloatArray, FloatArray]:
-    """(means, scales) of all draws, (S, K, D), on the working scale; binary scales are 1/2."""
-    trial = trial_of(fit)
-    posterior = group(fit, "posterior")
-    S = posterior.sizes["chain"] * posterior.sizes["draw"]
-    K, D = trial.mean.shape
-    means, scales = np.full((S, K, D), np.nan), np.full((S, K, D), 0.5)
-    measured = [d for d, s in enumerate(trial.scales) if s != "binary"]
-    binary = [d for d, s in enumerate(trial.scales) if s == "binary"]
-    if measured:
-        means[:, :, measured] = posterior["mu"].values.reshape(S, K, -1)
-        scales[:, :, measured] = posterior["sigma"].values.reshape(S, K, -1)
-    if binary:
-        means[:, :, binary] = posterior["probability"].values.reshape(S, K, -1)
-    return means, scales
 
 
 def posterior_bandits(fit: Any, n: int, correlation: Any = None) -> list[Bandit]:

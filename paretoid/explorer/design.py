@@ -170,7 +170,7 @@ class Design:
             )
         if conduct is not None:
             if not isinstance(conduct, Conduct):
-                raise ValueError(
+                raise WrongTypeError(
                     f"conduct={conduct!r} must be a Conduct, such as Conduct(look=100)."
                 )
             conduct.check(self.arms, (self.cone or self).objectives, max_samples)
@@ -241,7 +241,7 @@ class Design:
             raise ValueError("goals must be a list of tables, [[goals]] in TOML.")
         conduct = data.get("conduct")
         if not isinstance(conduct, Mapping | None):
-            raise ValueError(
+            raise WrongTypeError(
                 f"conduct={conduct!r} must be a table, such as look = 100 in [conduct]."
             )
         rule = data.get("rule", {})

@@ -10,8 +10,8 @@ import numpy as np
 from paretoid import text
 from paretoid.conduct import Conduct
 from paretoid.estimation.compat import save_fit
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import posterior_draws
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
 from paretoid.registry import goal_of, radius_of, split

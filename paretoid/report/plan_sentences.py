@@ -65,7 +65,7 @@ def which_arms(summary: Summary, arms: Sequence[str]) -> str:
         f"{text.shares(low, high)})"
     )
     if others:
-        listed = "; ".join(f"{name}, in {count / summary.runs:.1%}" for name, count in others)
+        listed = "; ".join(f"{count / summary.runs:.1%} {name}" for name, count in others)
         said += f". Otherwise: {listed}"
     return f"{said}. The true means differ from draw to draw, and with them the right answer."
 
