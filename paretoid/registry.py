@@ -35,7 +35,14 @@ from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
 from paretoid.theory.member import Member, arguments
-from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
+from paretoid.theory.radii import (
+    BetaBinomial,
+    KaufmannKoolen,
+    LUCB1Like,
+    Mixture,
+    Radius,
+    UnknownScale,
+)
 from paretoid.theory.shares import Shares
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
 
@@ -47,9 +54,11 @@ def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
 GOALS = _by_name(ParetoSet, Cover, AtMost, PracticalSet)
 #: on differences of two arms
 PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, LUCB1Like)
+#: on differences of two rates, for outcomes 0 or 1
+RATE_RADII = _by_name(BetaBinomial)
 #: on single arms, for rules that compare those
 ARM_RADII = _by_name(ArmMixture, IteratedLogarithm)
-RADII = {**PAIR_RADII, **ARM_RADII}
+RADII = {**PAIR_RADII, **RATE_RADII, **ARM_RADII}
 RULES = _by_name(
     APE, UniformElimination, RoundRobin, TopTwo, Tracking, PosteriorSampling, EGE, LUCB, LUCBpp,
     UGapEc,

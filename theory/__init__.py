@@ -31,6 +31,7 @@ from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lowe
 from paretoid.theory.one_sided import first_usable_count, one_sided_constant, penalty
 from paretoid.theory.practical import practical_domination, practical_gaps, practical_set
 from paretoid.theory.radii import (
+    BetaBinomial,
     KaufmannKoolen,
     LUCB1Like,
     Mixture,
@@ -52,8 +53,8 @@ from paretoid.theory.upper_bounds import (
 )
 
 __all__ = [
-    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius",
-    "Radius", "RoleTerms",
+    "BetaBinomial", "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture",
+    "PairwiseRadius", "Radius", "RoleTerms",
     "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",
     "Bound", "best_arm_bound", "best_arm_lower_bound", "cover_bound", "expected_samples_lucb1",

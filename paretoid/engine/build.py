@@ -17,6 +17,7 @@ from paretoid.bandits import Bandit
 from paretoid.engine.columns import Columns, Tables
 from paretoid.engine.levels import Levels
 from paretoid.engine.program import AFFINE, AT_MOST, COVER, PARETO_SET, TABLE, THRESHOLD, Program
+from paretoid.engine.rates import is_binary, refuse_other_outcomes
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import (
     APE,
@@ -29,7 +30,7 @@ from paretoid.rules import (
     UniformElimination,
 )
 from paretoid.theory.checks import IntArray, as_epsilon, check_delta
-from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius
+from paretoid.theory.radii import BetaBinomial, LUCB1Like, PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 from paretoid.view import divisors
 
@@ -63,6 +64,7 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     known = type(rule) in _LOOPS and all(
         type(goal) in _GOALS and goal.limits is None for goal in goals
     )
+    known = known and not isinstance(radius, BetaBinomial)  # kernels read columns of counts alone
     return known and bandit.compiled_law is not None
 
 
@@ -96,10 +98,14 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
         return radius
     if type(radius) is LUCB1Like:
         return radius
+    if isinstance(radius, BetaBinomial):
+        if not is_binary(bandit):
+            refuse_other_outcomes(radius, repr(bandit))
+        return radius
     if not isinstance(radius, PairwiseRadius):
         raise ValueError(
             f"radius={radius!r} must be one of Mixture, UnknownScale, KaufmannKoolen, LUCB1Like, "
-            f"or your own subclass of PairwiseRadius; try radius=Mixture()."
+            f"BetaBinomial, or your own subclass of PairwiseRadius; try radius=Mixture()."
         )
     if type(radius).half_width is not PairwiseRadius.half_width:
         raise ValueError(

@@ -11,6 +11,7 @@ import numpy as np
 from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.engine.build import check_radius
+from paretoid.engine.rates import refuse_other_outcomes
 from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.goals.base import with_union
@@ -19,7 +20,7 @@ from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.text import meant
 from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
-from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
+from paretoid.theory.radii import BetaBinomial, Mixture, MixtureRadius, Radius, UnknownScale
 
 #: of a file of allocations, before those of the objectives
 COLUMNS = ("id", "arm", "how")
@@ -244,7 +245,7 @@ def _as_radius(
             f"{outcomes} outcomes need a scale: UnknownScale, which learns it, is proved for "
             f"Gaussian outcomes only. An outcome between low and high is sub-Gaussian with scale "
             f"(high - low)/2, so pass scale=0.5 for 0 or 1, and radius=Mixture() (the default "
-            f"with a scale), KaufmannKoolen() or LUCB1Like()."
+            f"with a scale), KaufmannKoolen(), LUCB1Like() or, for 0 or 1, BetaBinomial()."
         )
     single = isinstance(rule, BestArmRule)
     if single and not scaled:
@@ -256,7 +257,11 @@ def _as_radius(
         if isinstance(rule, BestArmRule):
             return rule.default_radius
         return Mixture() if scaled else UnknownScale()
-    check_radius(radius, bandit, rule)
+    if isinstance(radius, BetaBinomial):  # the bandit here is Gaussian for all
+        if outcomes != "binary":
+            refuse_other_outcomes(radius, f"a trial with outcomes={outcomes!r}")
+    else:
+        check_radius(radius, bandit, rule)
     if radius.needs_scale and not scaled:
         raise ValueError(
             f"radius={radius!r} needs the scale of each objective, fixed before the data, and "

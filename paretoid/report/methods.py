@@ -11,6 +11,7 @@ from paretoid.goals import AtMost, Cover, Goal, PracticalSet
 from paretoid.goals.limited import limits_in_words
 from paretoid.text import MARGINS, interval, margin
 from paretoid.theory.radii import (
+    BetaBinomial,
     KaufmannKoolen,
     LUCB1Like,
     Mixture,
@@ -150,6 +151,11 @@ def intervals_of(radius: Radius | None, text: str) -> str:
             f"the time-uniform deviation inequality of Kaufmann and Koolen (2021) with {exact}, "
             f"for sub-Gaussian outcomes whose scale is known"
         )
+    elif isinstance(radius, BetaBinomial):
+        kind = (
+            f"two-sided beta-binomial mixture martingale bounds on two streams ({_prior(radius)}), "
+            f"valid at all sample sizes at once, for outcomes 0 or 1 of any rate"
+        )
     elif isinstance(radius, LUCB1Like):
         kind = "one interval per arm, growing with the total sample size (LUCB1-like), for "
         kind += "sub-Gaussian outcomes whose scale is known"
@@ -167,7 +173,7 @@ def _sided(radius: MixtureRadius) -> str:
     return "one-sided" if radius.sides == "one" else "two-sided"
 
 
-def _prior(radius: MixtureRadius) -> str:
+def _prior(radius: MixtureRadius | BetaBinomial) -> str:
     """Prior precisions and shares in words."""
     rho = radius.rho
     said = f"prior precision {rho:.3g} samples" if isinstance(rho, float) else (
@@ -185,11 +191,11 @@ def guarantee(radius: Radius | None, proved: bool, delta: float) -> str:
             "The radius is heuristic: no theorem bounds the probability of a wrong answer, and "
             "delta is a tuning constant."
         )
-    condition = (
-        "outcomes are Gaussian"
-        if radius is not None and not radius.needs_scale
-        else "outcomes are sub-Gaussian with at most the stated scales"
-    )
+    condition = "outcomes are sub-Gaussian with at most the stated scales"
+    if radius is not None and not radius.needs_scale:
+        condition = "outcomes are Gaussian"
+    elif isinstance(radius, BetaBinomial):
+        condition = "outcomes are 0 or 1"
     return (
         f"Proved: if {condition} and independent from sample to sample, the probability that a "
         f"run stops with a wrong answer is at most delta = {delta:g}, for every sample size at "

@@ -20,6 +20,7 @@ from paretoid.explorer.design import Design
 from paretoid.explorer.explorer import Explorer
 from paretoid.runs.setting import Setting
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
+from paretoid.theory.radii import BetaBinomial
 
 #: one replication from its streams of outcomes, losses and the rule's random numbers
 Replicate = Callable[[np.random.Generator, FloatArray, np.random.Generator], "list[Ended]"]
@@ -126,6 +127,7 @@ def design_of(setting: Setting, seed: int = 0) -> Design:
         bandit.arms, bandit.objectives, setting.goals, setting.delta,
         scale=bandit.scale if radius.needs_scale else None, radius=radius,
         minimize=bandit.minimize, rule=setting.rule, seed=seed,
+        outcomes="binary" if isinstance(radius, BetaBinomial) else "gaussian",
     )  # fmt: skip
 
 

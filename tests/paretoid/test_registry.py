@@ -59,6 +59,8 @@ MEMBERS = {
             st.sampled_from(["exact", "approximate"]),
             union=st.sampled_from(["claims", "pairs", "none"]),
         ),
+        pt.BetaBinomial: st.builds(pt.BetaBinomial, rho=rho, shares=shares)
+        | st.builds(pt.BetaBinomial, union=st.sampled_from(["pairs", "none"])),
         pt.LUCB1Like: st.just(pt.LUCB1Like()),
         pt.ArmMixture: st.builds(pt.ArmMixture, precision),
         pt.IteratedLogarithm: st.just(pt.IteratedLogarithm()),
