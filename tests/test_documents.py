@@ -105,6 +105,7 @@ def test_what_is_run_elsewhere_is_run_there():
     assert "pip install --quiet '.[test]' && pytest" in ci
 
 
+@pytest.mark.slow
 def test_the_figure_can_be_made_again(tmp_path):
     made = tmp_path / "figure.png"
     subprocess.run([sys.executable, str(ROOT / "examples" / "make_figure.py"), made], check=True)

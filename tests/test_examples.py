@@ -35,7 +35,13 @@ def test_every_example_promises_something():
     assert {path.stem for path in EXAMPLES} == set(PROMISES)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def marked(path):
+    """What README's first command and other tests run as well is left to --full."""
+    slow = path.stem in ("plan_covboost", "compare_radii_and_rules", "live_trial")
+    return pytest.param(path, marks=[pytest.mark.slow] if slow else [], id=path.stem)
+
+
+@pytest.mark.parametrize("example", map(marked, EXAMPLES))
 def test_the_example_runs(example, tmp_path):
     result = subprocess.run(
         [sys.executable, str(example)], capture_output=True, text=True, cwd=tmp_path

@@ -15,7 +15,6 @@ its test, one core, compilation apart. Members without a compiled loop make fewe
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ import paretoid as pt
 from paretoid import registry, text
 from paretoid.intervals import mean_interval, quantile, share
 from paretoid.runs.setting import Setting
+from paretoid.validation.experiment import options
 from paretoid.validation.paper.setting import cover_bandit, random_bandits
 from paretoid.writing import new_file, write_text
 
@@ -220,29 +220,20 @@ def draw(cells: list[Cell], path: Path) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(
-        prog="python -m paretoid.validation.arena", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    parser.add_argument("--full", action="store_true", help="200 runs, a limit ten times higher")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path(), help="where to write (default: here)")
-    options = parser.parse_args(arguments)
-    if not options.out.is_dir():
-        parser.error(f"--out {options.out} is no directory; make it first")
+    given = options("arena", __doc__, "200 runs, a limit ten times higher", arguments)
     rules, radii = members()
     cells = [
         cell
-        for problem in problems(options.full, options.seed)
+        for problem in problems(given.full, given.seed)
         for rule in rules
         for radius in radii
-        for cell in measure(problem, rule, radius, 200 if options.full else 20, options.seed)
+        for cell in measure(problem, rule, radius, 200 if given.full else 20, given.seed)
     ]
-    with new_file(options.out / "arena.nc", force=True) as draft:
-        as_dataset(cells, options.seed).to_netcdf(draft, engine="h5netcdf")
+    with new_file(given.out / "arena.nc", force=True) as draft:
+        as_dataset(cells, given.seed).to_netcdf(draft, engine="h5netcdf")
     table = markdown(cells)
-    write_text(options.out / "arena.md", table, force=True)  # all are made anew by this program
-    draw(cells, options.out / "arena.png")
+    write_text(given.out / "arena.md", table, force=True)  # all are made anew by this program
+    draw(cells, given.out / "arena.png")
     print(table)
     return 0
 

@@ -12,7 +12,6 @@ Intervals are Clopper and Pearson's, 95%. Everything follows from the seed.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from paretoid.intervals import share
 from paretoid.rules.ege import leaving
 from paretoid.theory import budget_error_bound, budget_lower_bound, schedule
 from paretoid.theory.checks import BoolArray
+from paretoid.validation.experiment import options
 from paretoid.validation.paper.setting import random_bandits
 from paretoid.view import divisors
 from paretoid.writing import write_text
@@ -168,21 +168,12 @@ def draw(rows: list[dict[str, Any]], path: Path) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(
-        prog="python -m paretoid.validation.fixed_budget", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    parser.add_argument("--full", action="store_true", help="1,000 runs of each, not 100")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path(), help="where to write (default: here)")
-    options = parser.parse_args(arguments)
-    if not options.out.is_dir():
-        parser.error(f"--out {options.out} is no directory; make it first")
-    rows = measure(options.full, options.seed)
-    table = markdown(rows, 1000 if options.full else 100, options.seed)
+    given = options("fixed_budget", __doc__, "1,000 runs of each, not 100", arguments)
+    rows = measure(given.full, given.seed)
+    table = markdown(rows, 1000 if given.full else 100, given.seed)
     for name, content in (("fixed_budget.md", table), ("fixed_budget.json", text.as_json(rows))):
-        write_text(options.out / name, content, force=True)  # both are made anew by this program
-    draw(rows, options.out / "fixed_budget.png")
+        write_text(given.out / name, content, force=True)  # both are made anew by this program
+    draw(rows, given.out / "fixed_budget.png")
     print(table)
     return 0
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit
+from paretoid.engine.build import check_radius
 from paretoid.goals import Goal, ParetoSet
 from paretoid.parts import as_goals
 from paretoid.theory.characteristic_time import characteristic_time
@@ -65,7 +66,7 @@ def informed(
 
     >>> from paretoid import GaussianBandit
     >>> guess = GaussianBandit([[0.0, 0.0], [1.0, 0.9], [1.2, 0.8], [-3.0, -2.0]])
-    >>> radius = informed(guess, replications=5, max_samples=2000)
+    >>> radius = informed(guess, replications=2, max_samples=1000)
     >>> type(radius).__name__, radius.guarantee
     ('UnknownScale', 'proved')
     >>> shares = radius.shares.arms             # the two close arms need most of the samples
@@ -198,11 +199,7 @@ def _as_radius(
             f"radius={made!r} has union={made.union!r}; shares belong to union='claims', the "
             f"default."
         )
-    if not made.needs_scale and bandit.model != "gaussian":
-        raise ValueError(
-            f"radius={made!r} learns the scale and is proved for Gaussian outcomes only; these "
-            f"are {bandit.model}. Pass radius=Mixture."
-        )
+    check_radius(made, bandit)
     rho: Any = made.rho
     if not isinstance(radius, type) and not isinstance(rho, tuple):
         return made.with_design(rho, None)

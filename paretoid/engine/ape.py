@@ -20,6 +20,9 @@ import math
 from typing import Any
 
 from paretoid.engine.arms import (
+    BLOCK,
+    SLACK,
+    WIDE,
     _lower,
     _lower_rare,
     _observe,
@@ -44,11 +47,7 @@ from paretoid.engine.program import (
     STATUS,
     TIME,
 )
-from paretoid.engine.settled import _certify_arm, _certify_dominated
-
-SLACK = 1.0 + 1e-12  # far above the rounding of a product, far below any difference that matters
-BLOCK = 32  # arms looked at together
-WIDE = 24  # from this many arms on, margins are computed objective by objective (vectorised)
+from paretoid.engine.settled import _certify_arm, _certify_dominated, _certify_optimal
 
 
 @kernel
@@ -437,12 +436,14 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
         if clock[PENDING] >= 0:
             clock[FORMER] = arm
             continue
+        if n_optimal > 0:
+            _certify_optimal(optimal, settled)
         if t == start:
-            _certify_dominated(x, l, lr, v, drop, zero, optimal, settled)
+            _certify_dominated(x, l, lr, v, drop, zero, settled)
         else:
-            _certify_arm(x, l, lr, v, drop, zero, optimal, arm, settled)
+            _certify_arm(x, l, lr, v, drop, zero, arm, settled)
             if program.both:
-                _certify_arm(x, l, lr, v, drop, zero, optimal, clock[FORMER], settled)
+                _certify_arm(x, l, lr, v, drop, zero, clock[FORMER], settled)
         # decide: b is the argmax of the indices outside OPT, verified; c its contender
         verified = -1
         b = -1

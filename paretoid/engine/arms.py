@@ -13,6 +13,10 @@ from paretoid.engine.cache import inlined, kernel, sqrt
 from paretoid.engine.columns import EXACT, position
 from paretoid.engine.program import AFFINE, TABLE, THRESHOLD
 
+SLACK = 1.0 + 1e-12  # far above the rounding of a product, far below any difference that matters
+BLOCK = 32  # arms looked at together
+WIDE = 24  # from this many arms on, margins are computed objective by objective (vectorised)
+
 _position_beyond = kernel(position)
 
 

@@ -34,7 +34,7 @@ from paretoid.engine.program import (
     STATUS,
     TIME,
 )
-from paretoid.engine.settled import _certify_all, _certify_dominated
+from paretoid.engine.settled import _certify_all, _certify_dominated, _certify_optimal
 
 IN, FIRST, OUT = 0, 1, 2  # of an active arm in one test: undecided, in P1, dropped
 
@@ -357,7 +357,8 @@ def _round_robin(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> No
             size, certain = _settle(
                 x, l, lr, v, keep, add, drop, eps, zero, common, optimal, blocker
             )
-            _certify_dominated(x, l, lr, v, drop, zero, optimal, state.settled[r])
+            _certify_optimal(optimal, state.settled[r])
+            _certify_dominated(x, l, lr, v, drop, zero, state.settled[r])
             running = 0
             for g in range(G):
                 if state.stopped[r, g]:

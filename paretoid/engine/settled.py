@@ -3,62 +3,104 @@
 `EngineState.settled` has 1 for an arm that was certainly optimal, up to eps1, at some test; -1 for
 one that was certainly dominated at some test and never optimal; else 0. `paretoid.loop` says so in
 NumPy. A bound on a pair of arms changes when one of them is sampled, so after a sample one row and
-one column are looked at, in O(K D), and only where nothing is certified yet; no arm that is better
-somewhere is dominated, so hardly any square root is taken.
+one column are looked at, in O(K D), and only where nothing is certified yet; squares are compared,
+as in `paretoid.engine.ape`, so hardly any square root is taken.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from paretoid.engine.arms import _lower_rare, _upper_rare
+from paretoid.engine.arms import BLOCK, SLACK, _lower_rare, _upper_rare
 from paretoid.engine.cache import inlined, kernel
 
 
-@inlined
-def _below(x: Any, i: Any, j: Any) -> Any:
-    """Is i below j in every objective? Else j does not dominate it, for certain or not."""
-    below = True
+@kernel
+def _beaten(x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, i: Any, j: Any) -> Any:
+    """Is i certainly dominated by j? One objective that does not show it is enough for no."""
+    s, wide = (drop[i] + (l[i] + lr[j])), len(v) > 1
     for d in range(len(x)):
-        below = below and x[d, i] < x[d, j]
-    return below
+        gap = x[d, j] - x[d, i]
+        row = d if wide else 0
+        if gap <= 0.0 or gap * gap * SLACK < s * (v[row, i] + v[row, j]):
+            return False
+    return _upper_rare(x, l, lr, v, drop, i, j, zero) < 0.0
 
 
 @kernel
 def _dominated(x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, i: Any) -> Any:
     """Is i certainly dominated by some arm?"""
-    for j in range(x.shape[1]):
-        if j != i and _below(x, i, j) and _upper_rare(x, l, lr, v, drop, i, j, zero) < 0.0:
+    for j in range(x.shape[1]):  # noqa: SIM110 - generators do not compile
+        if j != i and _beaten(x, l, lr, v, drop, zero, i, j):
             return True
     return False
 
 
 @inlined
-def _certify_arm(
-    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, optimal: Any, arm: Any, settled: Any
-) -> None:
-    """After `arm` was sampled: what OPT, and its row and column of upper bounds, certify now."""
-    K = x.shape[1]
-    for i in range(K):
-        if optimal[i]:
-            settled[i] = 1
-        elif settled[i] == 0 and i != arm:
-            shown = _below(x, i, arm) and _upper_rare(x, l, lr, v, drop, i, arm, zero) < 0.0
-            settled[i] = -1 if shown else 0
-    if settled[arm] == 0 and _dominated(x, l, lr, v, drop, zero, arm):
-        settled[arm] = -1
+def _certify_optimal(optimal: Any, settled: Any) -> None:
+    """What OPT certifies now."""
+    for i in range(len(optimal)):
+        settled[i] = 1 if optimal[i] else settled[i]
+
+
+@inlined
+def _hopeful(
+    x: Any, l: Any, lr: Any, v: Any, drop: Any, arm: Any, settled: Any, start: Any, stop: Any
+) -> Any:
+    """How many of the arms start, ..., stop - 1 three objectives and `arm` leave to look at.
+
+    A sum without branches or stores, which vectorises.
+    """
+    D, wide, mine = len(x), len(v) > 1, settled[arm] == 0
+    first, second, third = x[0], x[1 % D], x[2 % D]
+    here, there, yonder, own, s, mine_s = (
+        first[arm], second[arm], third[arm], v[0, arm], lr[arm], drop[arm] + l[arm]
+    )  # fmt: skip
+    hits = 0
+    for i in range(start, stop):
+        gap, gap2, gap3 = here - first[i], there - second[i], yonder - third[i]
+        least, most = min(gap, min(gap2, gap3)), max(gap, max(gap2, gap3))
+        under = (settled[i] == 0) & (least > 0.0)
+        over = mine & (most < 0.0)
+        least = gap if wide else least
+        most = gap if wide else most
+        spread = v[0, i] + own
+        under = under & (least * least * SLACK >= (drop[i] + (l[i] + s)) * spread)
+        over = over & (most * most * SLACK >= (mine_s + lr[i]) * spread)
+        hits += 1 if under | over else 0
+    return hits
 
 
 @kernel
-def _certify_dominated(
-    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, optimal: Any, settled: Any
+def _certify_pairs(
+    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, arm: Any, settled: Any, start: Any,
+    stop: Any,
+) -> None:  # fmt: skip
+    """Which of the arms start, ..., stop - 1 does `arm` certainly dominate, or do dominate it?"""
+    for i in range(start, stop):
+        if settled[i] == 0 and _beaten(x, l, lr, v, drop, zero, i, arm):
+            settled[i] = -1
+        if settled[arm] == 0 and _beaten(x, l, lr, v, drop, zero, arm, i):
+            settled[arm] = -1
+
+
+@inlined
+def _certify_arm(
+    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, arm: Any, settled: Any
 ) -> None:
-    """After many arms were sampled: what OPT and all upper bounds certify now."""
+    """After `arm` was sampled: what its row and column of upper bounds certify now."""
     K = x.shape[1]
-    for i in range(K):
-        if optimal[i]:
-            settled[i] = 1
-        elif settled[i] == 0 and _dominated(x, l, lr, v, drop, zero, i):
+    for start in range(0, K, BLOCK):
+        stop = min(start + BLOCK, K)
+        if _hopeful(x, l, lr, v, drop, arm, settled, start, stop) > 0:
+            _certify_pairs(x, l, lr, v, drop, zero, arm, settled, start, stop)
+
+
+@kernel
+def _certify_dominated(x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, settled: Any) -> None:
+    """After many arms were sampled: what all upper bounds certify now."""
+    for i in range(x.shape[1]):
+        if settled[i] == 0 and _dominated(x, l, lr, v, drop, zero, i):
             settled[i] = -1
 
 

@@ -26,7 +26,7 @@ def recruitment(planned: Any, *, of: str = "participants", ax: Axes | None = Non
     >>> from paretoid.estimation import fit, load_trial, plan
     >>> posterior = fit(load_trial("covboost-groupB"), "pooled", chains=2, cores=1)
     >>> late = Conduct(rate=5.0, delay=28.0, look=100)
-    >>> planned = plan(posterior, AtMost(1), fold=1.5, draws=10, replications=5, conduct=late)
+    >>> planned = plan(posterior, AtMost(1), fold=1.5, draws=3, conduct=late, shares="uniform")
     >>> recruitment(planned).get_ylabel()
     'N for 90% assurance'
     """

@@ -301,7 +301,7 @@ def brute_force(radius, counts, means, ss):
 
 Trial.TestCase.settings = settings(
     deadline=None,
-    max_examples=30,
+    max_examples=10,
     stateful_step_count=25,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -65,6 +65,7 @@ def test_the_comparison_finds_a_posterior_that_is_only_a_little_wrong(fits):
     assert means > 0.3
 
 
+@pytest.mark.slow
 def test_reweighted_draws_are_those_of_the_wider_and_the_tighter_prior(fits):
     # 12 means with errors of about 0.02 sd, 5 errors; spreads as above.
     trial, fitted = load_trial("comcov2"), fits("partial")
@@ -141,6 +142,7 @@ def test_arviz_computes_loo_and_finds_a_repetition_per_draw(fits):
     assert np.isfinite(elpd)
 
 
+@pytest.mark.slow
 def test_repetitions_scatter_as_mean_and_variance_of_a_sample_do(fits):
     # Divided by what the draw says: standard normal, and chi^2/(n-1). 18 cells, 5,000 draws.
     trial, found = load_trial("comcov2"), fits("separate")

@@ -63,7 +63,7 @@ def test_binary_outcomes_are_informed_by_a_known_scale_radius():
     coins = pt.BernoulliBandit([[0.8, 0.3], [0.4, 0.7], [0.3, 0.2], [0.55, 0.5], [0.1, 0.1]])
     radius = informed(coins, pt.ParetoSet(0.1), replications=10)
     assert isinstance(radius, pt.Mixture)
-    with pytest.raises(ValueError, match="Gaussian outcomes only"):
+    with pytest.raises(ValueError, match="needs Gaussian outcomes"):
         informed(coins, radius=pt.UnknownScale)
 
 

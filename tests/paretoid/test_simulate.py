@@ -192,11 +192,15 @@ def test_progress_goes_to_standard_error(capsys):
 # correct engine fails one of the 13 comparisons for about 1 seed in 500.
 COVBOOST = [
     (pt.KaufmannKoolen("approximate", union="none"), (27_600, 2_400, 12_100)),
-    (pt.KaufmannKoolen(), (49_000, 4_540, 21_900)),
-    (pt.Mixture(rho=100.0, union="pairs"), (29_500, 3_100, 12_900)),
+    pytest.param(pt.KaufmannKoolen(), (49_000, 4_540, 21_900), marks=pytest.mark.slow),
+    pytest.param(
+        pt.Mixture(rho=100.0, union="pairs"), (29_500, 3_100, 12_900), marks=pytest.mark.slow
+    ),
     (pt.Mixture(rho=100.0, sides="two"), (27_700, 2_560, 10_800)),
     (pt.Mixture(rho=100.0), (26_100, 2_360, 10_700)),
-    (pt.UnknownScale(rho=100.0, w=0.1, a=3.0, union="pairs"), (32_700,)),
+    pytest.param(
+        pt.UnknownScale(rho=100.0, w=0.1, a=3.0, union="pairs"), (32_700,), marks=pytest.mark.slow
+    ),
 ]
 
 

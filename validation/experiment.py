@@ -1,0 +1,28 @@
+"""The options that experiments run from a shell have in common."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def options(
+    name: str, description: str | None, full: str, arguments: Sequence[str] | None = None
+) -> argparse.Namespace:
+    """`full`, `seed` and `out`, an existing directory, of python -m paretoid.validation.`name`.
+
+    >>> options("arena", "Rules compared.", "more runs", ["--seed", "3"]).seed
+    3
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m paretoid.validation.{name}", description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--full", action="store_true", help=full)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path(), help="where to write (default: here)")
+    given = parser.parse_args(arguments)
+    if not given.out.is_dir():
+        parser.error(f"--out {given.out} is no directory; make it first")
+    return given
