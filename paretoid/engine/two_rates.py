@@ -66,11 +66,12 @@ def _slope(m: Any, s: Any, rho: Any) -> Any:
 
 @kernel
 def _sum(m: Any, s: Any, rho: Any) -> Any:
-    """(value, size of its terms) of the sum of log(rho + k/m) over k < s."""
-    if s <= 0.0:
-        return 0.0, 0.0
+    """(value, size of its terms) of the sum of log(rho + k/m) over k < s.
+
+    Rules that imagine outcomes on their way ask for s between whole numbers: continuous in s.
+    """
     if s <= 1.0:
-        return math.log(rho), abs(math.log(rho))
+        return s * math.log(rho), abs(math.log(rho))
     first, up, down = math.log(rho), math.lgamma(rho * m + s), math.lgamma(rho * m + 1.0)
     last = (s - 1.0) * math.log(m)
     return first + up - down - last, abs(first) + abs(up) + abs(down) + abs(last)

@@ -18,6 +18,7 @@ from paretoid.report.methods import guarantee, intervals_of
 from paretoid.runs.chunk import generator
 from paretoid.runs.setting import Setting
 from paretoid.theory.binary import difference_bound, log_mixture
+from paretoid.validation.benchmarks import rare_events
 from paretoid.validation.conformance.rates import false_alarms
 from paretoid.view import Lens, Samples
 
@@ -83,6 +84,26 @@ def test_a_search_that_goes_astray_gives_a_wider_bound_never_a_narrower_one(monk
     hasty = two_rates._upper.py_func
     monkeypatch.setattr(two_rates, "_least", plain)
     assert exact + 1e-6 < hasty(*arguments) < 1
+
+
+def test_imagined_successes_between_whole_numbers_give_bounds_in_between():
+    """A rule counts outcomes on their way at their mean; half a success is no jump."""
+    for s in (0.0, 1.0, 5.0):
+        steps = [
+            two_rates._upper(s + part, 100.0, 30.0, 20.0, 90.0, 30.0, 3.0)
+            for part in np.linspace(0, 1, 11)
+        ]
+        assert (np.diff(steps) > 0).all()
+        assert max(np.diff(steps)) < 0.01
+
+
+def test_with_default_rho_it_is_nowhere_far_behind_a_scale_of_one_half():
+    """All pairs of rates of the grid; 1.3 is asked for, for two arms and for a pair of many."""
+    for K, D, most in ((2, 1, 1.01), (20, 3, 1.1)):
+        found = rare_events.ratios(K, D)
+        assert len(found) > 250
+        assert found[0][0] < most
+        assert 0.03 < found[-1][0] < 0.1  # 0.01 against 0.03
 
 
 # --- views ----------------------------------------------------------------------------------------
