@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.bandits import Bandit, ResampledBandit
+from paretoid.bandits import Bandit, MixedBandit, ResampledBandit
 from paretoid.engine.levels import Levels
 from paretoid.theory.checks import FloatArray
 from paretoid.theory.radii import BetaBinomial
@@ -31,6 +31,8 @@ def is_binary(bandit: Bandit) -> bool:
     """
     if isinstance(bandit, ResampledBandit):
         return bool(np.isin(bandit.data, (0.0, 1.0)).all())
+    if isinstance(bandit, MixedBandit):
+        return all(kind == "binary" for kind in bandit.kinds)
     return bandit.model == "bernoulli"
 
 

@@ -10,10 +10,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from paretoid import loop
+from paretoid.bandits import MixedBandit
 from paretoid.conduct import Conduct
 from paretoid.engine.build import with_columns
 from paretoid.explorer.design import Design
@@ -115,7 +117,8 @@ class Stepped(Explorer):
                 self._record(kind, body)
             view = self._view(self._current())
             if view is not None:
-                settled = loop.certified(settled, view, self._current().standing)
+                standing, goal = self._current().standing, state.design.goals[0]
+                settled = loop.certified(settled, view, standing, goal)
             given = {g: np.isin(names, answer.arms) for g, answer in state.answers.items()}
         return given, settled
 
@@ -123,11 +126,14 @@ class Stepped(Explorer):
 def design_of(setting: Setting, seed: int = 0) -> Design:
     """The design of a live trial that asks for the goals of a setting."""
     bandit, radius = setting.bandit, setting.radius
+    kinds: Any = "binary" if isinstance(radius, BetaBinomial) else "gaussian"
+    if isinstance(bandit, MixedBandit):
+        kinds = bandit.kinds
     return Design(
         bandit.arms, bandit.objectives, setting.goals, setting.delta,
-        scale=bandit.scale if radius.needs_scale else None, radius=radius,
+        scale=bandit.scale if radius.known(bandit.D).all() else None, radius=radius,
         minimize=bandit.minimize, rule=setting.rule, seed=seed,
-        outcomes="binary" if isinstance(radius, BetaBinomial) else "gaussian",
+        outcomes=kinds,
     )  # fmt: skip
 
 

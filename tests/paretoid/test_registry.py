@@ -61,6 +61,11 @@ MEMBERS = {
         ),
         pt.BetaBinomial: st.builds(pt.BetaBinomial, rho=rho, shares=shares)
         | st.builds(pt.BetaBinomial, union=st.sampled_from(["pairs", "none"])),
+        pt.MixedScale: st.builds(
+            pt.MixedScale,
+            st.sampled_from([("known", "unknown"), ("unknown", "known", "unknown")]),
+            st.one_of(precision, st.lists(precision, min_size=2, max_size=3)),
+        ),
         pt.LUCB1Like: st.just(pt.LUCB1Like()),
         pt.ArmMixture: st.builds(pt.ArmMixture, precision),
         pt.IteratedLogarithm: st.just(pt.IteratedLogarithm()),

@@ -9,10 +9,12 @@ from paretoid.theory.radii.beta_binomial import BetaBinomial
 from paretoid.theory.radii.claims import MixtureRadius
 from paretoid.theory.radii.kaufmann_koolen import KaufmannKoolen
 from paretoid.theory.radii.lucb1_like import LUCB1Like, SingleArm
+from paretoid.theory.radii.mixed_scale import MixedScale
 from paretoid.theory.radii.mixture import Mixture
 from paretoid.theory.radii.unknown_scale import CHI_EXACT, UnknownScale, chi
 
 __all__ = [
-    "CHI_EXACT", "BetaBinomial", "KaufmannKoolen", "LUCB1Like", "Mixture", "MixtureRadius",
+    "CHI_EXACT", "BetaBinomial", "KaufmannKoolen", "LUCB1Like", "MixedScale", "Mixture",
+    "MixtureRadius",
     "PairwiseRadius", "Radius", "RoleTerms", "SingleArm", "UnknownScale", "chi",
 ]  # fmt: skip
