@@ -73,8 +73,7 @@ _NAMES = {
     "runs.anytime": "anytime",
     "runs.simulate": "simulate",
     "theory.radii": "BetaBinomial KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius "
-    "Radius RoleTerms "
-    "SingleArm UnknownScale",
+    "Radius RoleTerms SingleArm UnknownScale",
     "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",

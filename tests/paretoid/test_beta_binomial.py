@@ -242,6 +242,9 @@ def test_outcomes_that_are_not_binary_are_refused_before_anything_is_drawn():
     for outcomes in ("gaussian", "bounded"):
         with pytest.raises(ValueError, match=f"outcomes='{outcomes}' are others"):
             pt.Explorer(["A", "B"], ["x"], scale=0.5, radius=radius, outcomes=outcomes)
+    mixed = pt.MixedBandit([[0.3, 0.5], [0.2, 0.6]], ["binary", (0.0, 1.0)], sd=0.2)
+    with pytest.raises(ValueError, match="needs outcomes 0 or 1 in every objective"):
+        pt.simulate(mixed, radius=radius)
     with pytest.raises(ValueError, match="cannot come from outcomes 0 or 1"):
         lens_of(radius).view(Samples(np.full((3, 2), 4.0), np.full((3, 2), 1.25), np.ones(2)), 9)
 
