@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
     from paretoid.theory.radii import (
+        BetaBinomial,
         KaufmannKoolen,
         LUCB1Like,
         MixedScale,
@@ -73,8 +74,8 @@ _NAMES = {
     "UniformElimination",
     "runs.anytime": "anytime",
     "runs.simulate": "simulate",
-    "theory.radii": "KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius Radius RoleTerms "
-    "SingleArm UnknownScale",
+    "theory.radii": "BetaBinomial KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius "
+    "Radius RoleTerms SingleArm UnknownScale",
     "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",
@@ -84,12 +85,12 @@ _WHERE = {name: module for module, names in _NAMES.items() for name in names.spl
 _MODULES = ("estimation", "plots", "theory", "validation", "view")
 
 __all__ = [
-    "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
-    "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
-    "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "MixedBandit",
-    "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
-    "PracticalSet", "Radius", "Randomisation",
-    "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run",
+    "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "BetaBinomial",
+    "Campaign", "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit",
+    "Goal", "INSTANCES", "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp",
+    "MixedBandit", "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
+    "PracticalSet", "Radius", "Randomisation", "ResampledBandit", "RoleTerms", "RoundRobin",
+    "Rule", "Run",
     "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
     "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
     "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",

@@ -43,6 +43,7 @@ from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import (
+    BetaBinomial,
     KaufmannKoolen,
     LUCB1Like,
     MixedScale,
@@ -61,9 +62,11 @@ def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
 GOALS = _by_name(ParetoSet, Cover, AtMost, PracticalSet)
 #: on differences of two arms
 PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, MixedScale, LUCB1Like)
+#: on differences of two rates, for outcomes 0 or 1
+RATE_RADII = _by_name(BetaBinomial)
 #: on single arms, for rules that compare those
 ARM_RADII = _by_name(ArmMixture, IteratedLogarithm)
-RADII = {**PAIR_RADII, **ARM_RADII}
+RADII = {**PAIR_RADII, **RATE_RADII, **ARM_RADII}
 RULES = _by_name(
     APE, UniformElimination, RoundRobin, TopTwo, Tracking, PosteriorSampling, EGE, LUCB, LUCBpp,
     UGapEc,

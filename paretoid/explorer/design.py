@@ -14,6 +14,7 @@ from paretoid.bandits import Bandit, GaussianBandit, MixedBandit
 from paretoid.bandits.kinds import Kind, as_kinds, is_gaussian, plain_kinds, ranges
 from paretoid.conduct import Conduct
 from paretoid.engine.build import check_radius
+from paretoid.engine.rates import is_binary, refuse_other_outcomes
 from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.goals.base import with_union
@@ -30,7 +31,7 @@ from paretoid.theory.checks import (
     check_count,
     check_delta,
 )
-from paretoid.theory.radii import MixedScale, MixtureRadius, Radius, UnknownScale
+from paretoid.theory.radii import BetaBinomial, MixedScale, MixtureRadius, Radius, UnknownScale
 from paretoid.theory.units import as_scale
 
 #: of a file of allocations, before those of the objectives
@@ -353,7 +354,7 @@ def _as_radius(
             f"{outcomes} outcomes need a scale: UnknownScale, which learns it, is proved for "
             f"Gaussian outcomes only. An outcome between low and high is sub-Gaussian with scale "
             f"(high - low)/2, so pass scale=0.5 for 0 or 1, and radius=Mixture() (the default "
-            f"with a scale), KaufmannKoolen() or LUCB1Like()."
+            f"with a scale), KaufmannKoolen(), LUCB1Like() or, for 0 or 1, BetaBinomial()."
         )
     single = isinstance(rule, BestArmRule)
     if single and not scaled:
@@ -365,7 +366,11 @@ def _as_radius(
         if isinstance(rule, BestArmRule):
             return rule.default_radius
         return default_mixture(learnt)
-    check_radius(radius, bandit, rule)
+    if isinstance(radius, BetaBinomial):  # a bandit of one kind is Gaussian here, whatever it is
+        if outcomes != "binary" and not is_binary(bandit):
+            refuse_other_outcomes(radius, f"a trial with outcomes={outcomes!r}")
+    else:
+        check_radius(radius, bandit, rule)
     known = radius.known(bandit.D)
     if (known & learnt).any():
         instead = "UnknownScale()" if learnt.all() else "MixedScale(...)"

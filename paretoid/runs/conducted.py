@@ -27,6 +27,7 @@ from paretoid.explorer.state import TrialState
 from paretoid.randomisation import Randomisation
 from paretoid.runs.setting import Setting
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
+from paretoid.theory.radii import BetaBinomial
 
 #: one replication from its streams of outcomes, losses and the rule's random numbers, and the lots
 #: of a randomised trial
@@ -145,11 +146,14 @@ class Stepped(Explorer):
 def design_of(setting: Setting, seed: int = 0) -> Design:
     """The design of a live trial that asks for the goals of a setting."""
     bandit, radius = setting.bandit, setting.radius
+    kinds: Any = "binary" if isinstance(radius, BetaBinomial) else "gaussian"
+    if isinstance(bandit, MixedBandit):
+        kinds = bandit.kinds
     return Design(
         bandit.arms, bandit.objectives, setting.goals, setting.delta,
         scale=bandit.scale if radius.known(bandit.D).all() else None, radius=radius,
         minimize=bandit.minimize, rule=setting.rule, seed=seed,
-        outcomes=bandit.kinds if isinstance(bandit, MixedBandit) else "gaussian",
+        outcomes=kinds,
         randomise=None if setting.conduct is None else setting.conduct.randomise,
     )  # fmt: skip
 
