@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from paretoid.runs import Campaign, CampaignError, open_campaign
     from paretoid.runs.anytime import anytime
+    from paretoid.runs.settling import settled_by
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
     from paretoid.theory.radii import (
@@ -63,6 +64,7 @@ _NAMES = {
     "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
     "UniformElimination",
     "runs.anytime": "anytime",
+    "runs.settling": "settled_by",
     "runs.simulate": "simulate",
     "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
     "UnknownScale",
@@ -83,7 +85,8 @@ __all__ = [
     "TopTwo", "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime",
     "at_least", "at_most", "estimation", "in_cone", "preferences",
     "load_instance", "open_campaign", "operating_characteristics", "plots", "read_instance",
-    "read_scenarios", "run_once", "simulate", "theory", "validation", "view", "write_instance",
+    "read_scenarios", "run_once", "settled_by", "simulate", "theory", "validation", "view",
+    "write_instance",
 ]  # fmt: skip
 
 # In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links
