@@ -8,9 +8,17 @@ import os.path
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from paretoid.after_import import after_import
+
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
-    from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+    from paretoid.bandits import (
+        Bandit,
+        BernoulliBandit,
+        GaussianBandit,
+        MixedBandit,
+        ResampledBandit,
+    )
     from paretoid.conduct import Conduct
     from paretoid.cones import in_cone, preferences
     from paretoid.explorer import Allocation, Explorer
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from paretoid.theory.radii import (
         KaufmannKoolen,
         LUCB1Like,
+        MixedScale,
         Mixture,
         PairwiseRadius,
         Radius,
@@ -53,7 +62,7 @@ __version__ = "0.1.0"
 
 #: module: the names that come from it
 _NAMES = {
-    "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
+    "bandits": "Bandit BernoulliBandit GaussianBandit MixedBandit ResampledBandit",
     "runs": "Campaign CampaignError open_campaign",
     "conduct": "Conduct",
     "cones": "in_cone preferences",
@@ -66,8 +75,8 @@ _NAMES = {
     "runs.anytime": "anytime",
     "runs.settling": "settled_by",
     "runs.simulate": "simulate",
-    "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
-    "UnknownScale",
+    "theory.radii": "KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius Radius RoleTerms "
+    "SingleArm UnknownScale",
     "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",
@@ -79,14 +88,14 @@ _MODULES = ("estimation", "plots", "theory", "validation", "view")
 __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
     "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
-    "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
-    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet", "Radius",
-    "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run", "Scenario", "Shares", "SingleArm",
-    "TopTwo", "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime",
-    "at_least", "at_most", "estimation", "in_cone", "preferences",
-    "load_instance", "open_campaign", "operating_characteristics", "plots", "read_instance",
-    "read_scenarios", "run_once", "settled_by", "simulate", "theory", "validation", "view",
-    "write_instance",
+    "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "MixedBandit",
+    "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
+    "PracticalSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run",
+    "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
+    "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
+    "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",
+    "read_instance", "read_scenarios", "run_once", "settled_by", "simulate", "theory",
+    "validation", "view", "write_instance",
 ]  # fmt: skip
 
 # In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links
@@ -102,6 +111,10 @@ def __getattr__(name: str) -> Any:
         globals()[name] = getattr(import_module(f"paretoid.{_WHERE[name]}"), name)
         return globals()[name]
     raise AttributeError(f"module 'paretoid' has no attribute {name!r}")
+
+
+# Datasets have an accessor, runs.paretoid, as soon as xarray is there; nothing is loaded for it.
+after_import("xarray", lambda: import_module(f"{__name__}.accessor"))
 
 
 def __dir__() -> list[str]:

@@ -123,7 +123,7 @@ def run(
             unit = lens.pooled(samples)
             if np.isnan(unit).any():
                 raise ConstantOutcomesError(constant_outcomes(bandit))
-        check_digits(bandit, lens.unknown, samples.counts, samples.means, samples.ss)
+        check_digits(bandit, ~lens.known, samples.counts, samples.means, samples.ss)
         view = lens.view(samples, len(history.arms), unit, standing, memory)
         answers = [None if stop else judged(rule, view, goal)
                    for stop, goal in zip(history.stops, goals, strict=True)]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -60,6 +60,14 @@ def plan(
     look: conduct.Look = None,
     dropout: conduct.Dropout = None,
     burn_in: conduct.BurnIn = 0,
+    correlation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X[,X...;X,...]",
+            help="Of endpoints of one participant in simulated trials (latent Gaussian): one "
+            "number, or a matrix with rows between semicolons. The guarantee never leans on it.",
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
     arms: published.Arms = None,
     endpoints: published.Endpoints = None,
@@ -143,6 +151,7 @@ def plan(
         conducted.check(summary.arms, summary.endpoints, max_samples)
     if fold is not None:
         estimation.fold_margin(summary, fold)
+    shared = _correlation(correlation, len(summary.endpoints))
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
@@ -153,7 +162,7 @@ def plan(
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
-        shares=shares, conduct=conducted, progress=shown,
+        shares=shares, conduct=conducted, correlation=shared, progress=shown,
     )  # fmt: skip
     optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
     priors = published.sensitivity(
@@ -176,3 +185,19 @@ def plan(
         say_json(as_dict(fitted, optimal, planned, priors=priors))
     else:
         say(as_text(fitted, optimal, planned, width(), priors=priors))
+
+
+def _correlation(text: str | None, D: int) -> Any:
+    """--correlation as a number or a matrix, refused before the fit; None: not given."""
+    if text is None:
+        return None
+    from paretoid.bandits.mixed import as_correlation
+
+    rows = [numbers(row, "--correlation") for row in text.split(";")]
+    try:
+        if len(rows) == 1 and not isinstance(rows[0], list):
+            as_correlation(rows[0], D)
+            return rows[0]
+        return as_correlation(rows, D)
+    except ValueError as error:
+        raise ValueError(f"--correlation {text}: {error}") from None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import design_of, posterior_bandits, tell_scales
@@ -38,9 +41,19 @@ def settled_in_plan(
             "at each N is not known. Plan without one, or read `settled` of the plan, at the end."
         )
     goals, radius = design_of(planned, trial_of(fit))
-    bandits = posterior_bandits(fit, planned.sizes["draw"])
+    bandits = posterior_bandits(fit, planned.sizes["draw"], _correlation(planned))
     bandits = tell_scales(bandits, fit, radius, planned.attrs["scale_quantile"])
     return settled_by(
         bandits, planned.samples.values.tolist() if samples is None else samples, goals,
         radius=radius, delta=float(planned.attrs["delta"]), seed=int(planned.attrs["seed"]),
     )  # fmt: skip
+
+
+def _correlation(planned: xr.Dataset) -> Any:
+    """What `plan` was told of correlated endpoints: nothing, a number or a matrix."""
+    given = planned.attrs.get("correlation")
+    if given is None:
+        return None
+    table = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    side = math.isqrt(table.size)
+    return float(table[0]) if table.size == 1 else table.reshape(side, side)
