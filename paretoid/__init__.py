@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from paretoid.runs import Campaign, CampaignError, open_campaign
     from paretoid.runs.anytime import anytime
+    from paretoid.runs.settling import settled_by
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
     from paretoid.theory.radii import (
@@ -73,6 +74,7 @@ _NAMES = {
     "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
     "UniformElimination",
     "runs.anytime": "anytime",
+    "runs.settling": "settled_by",
     "runs.simulate": "simulate",
     "theory.radii": "BetaBinomial KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius "
     "Radius RoleTerms SingleArm UnknownScale",
@@ -94,8 +96,8 @@ __all__ = [
     "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
     "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
     "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",
-    "read_instance", "read_scenarios", "run_once", "simulate", "theory", "validation", "view",
-    "write_instance",
+    "read_instance", "read_scenarios", "run_once", "settled_by", "simulate", "theory",
+    "validation", "view", "write_instance",
 ]  # fmt: skip
 
 # In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links
