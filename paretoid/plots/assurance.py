@@ -11,6 +11,7 @@ from paretoid.plots.selection import Runs
 from paretoid.plots.stopping import ecdf
 from paretoid.summaries import VARIABLES
 from paretoid.text import goal_label
+from paretoid.theory.checks import refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,7 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
     import xarray as xr
 
     if not isinstance(planned, xr.Dataset) or "draw" not in planned.dims:
-        raise ValueError(
+        raise refusal(isinstance(planned, xr.Dataset))(
             f"{type(planned).__name__} is no plan: pass what estimation.plan returns. For runs of "
             f"simulate use plots.stopping_times."
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.theory.checks import WrongTypeError, check_choice, check_count, refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ def one_axes(ax: Any, width: float, height: float) -> Axes:
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        raise ValueError(
+        raise WrongTypeError(
             f"ax={ax!r} must be one Matplotlib Axes, or None for a figure of its own. Of several, "
             f"pass one: axes[0]."
         )
@@ -68,7 +69,7 @@ def many_axes(
 
     given = np.atleast_1d(np.asarray(axes, dtype=object))
     if given.size != rows * columns or not all(isinstance(panel, Axes) for panel in given.flat):
-        raise ValueError(
+        raise refusal(all(isinstance(panel, Axes) for panel in given.flat))(
             f"axes must be {rows * columns} Matplotlib Axes, {rows} x {columns}, but "
             f"{given.size} came. Make them with figure.subplots({rows}, {columns}), or leave axes "
             f"out for a figure of its own."
@@ -194,8 +195,6 @@ def positions(names: Sequence[str], chosen: Any, what: str) -> list[int]:
     >>> positions(["A", "B", "C"], ["C", 0], "arm")
     [2, 0]
     """
-    from paretoid.theory.checks import check_choice, check_count
-
     if isinstance(chosen, (str, int, np.integer)):
         chosen = [chosen]
     places = []

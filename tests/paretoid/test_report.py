@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import paretoid as pt
-from paretoid import plots
+from paretoid import plots, text
 from paretoid.cli.command_line import command_as_typed
 from paretoid.estimation import pareto_probability, plan, save_fit
 from paretoid.estimation.model import trial_of
@@ -466,3 +466,21 @@ def test_the_command_is_told_as_it_was_typed():
     assert runner.invoke(app, ["a b.csv"], prog_name="go").exit_code == 0
     runner.invoke(app, ["--k", "3", "it's", "--flag", "--no-loud"], prog_name="go")
     assert told == ["go 'a b.csv'", "go 'it'\"'\"'s' --k 3 --flag --no-loud"]
+
+
+def test_plans_and_fits_have_a_summary_and_a_picture_for_notebooks(nasty_plan):
+    fit, _, planned = nasty_plan
+    posterior = fit["posterior"].to_dataset()
+    assert (planned.paretoid.kind, posterior.paretoid.kind) == ("plan", "fit")
+    summary = planned.paretoid.summary()
+    needed = planned.samples_needed.isel(goal=1).values
+    words = [text.at_most(float(n), 400) for n in needed]
+    assert summary.rows[1][1 : 1 + len(words)] == words
+    middle = float(np.median(posterior.mu.values[:, :, 2, 1]))
+    page = posterior.paretoid.summary()
+    assert page.rows[2][2].startswith(text.measure(middle, 3))
+    for shown in (summary, page):
+        assert not re.search("<(script|i|em|b|style)[ >]", shown._repr_html_())
+    assert "&lt;script&gt;" in page._repr_html_()
+    assert planned.paretoid.plot().get_xlabel() == plots.assurance(planned).get_xlabel()
+    assert len(posterior.paretoid.plot()) == len(plots.forest(fit)) == 2
