@@ -175,6 +175,12 @@ class Design:
                     f"conduct={conduct!r} must be a Conduct, such as Conduct(look=100)."
                 )
             conduct.check(self.arms, (self.cone or self).objectives, max_samples)
+            if conduct.burn_in and self.rule.in_rounds:
+                raise ValueError(
+                    f"conduct.burn_in={conduct.burn_in} and {self.rule!r}: a live trial is tested "
+                    f"when a round of this rule ends, and a burn-in ends none, so it would run "
+                    f"otherwise than it was simulated. Leave burn_in out, or use APE()."
+                )
             if conduct.randomise is not None:  # of a plan; a design says it in one place
                 if randomise not in (None, conduct.randomise):
                     raise ValueError(

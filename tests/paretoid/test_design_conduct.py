@@ -99,22 +99,21 @@ def test_designs_and_ledgers_without_a_conduct_read_as_before(tmp_path):
         assert "enrolled" not in str(trial.status())
 
 
-@pytest.mark.parametrize("rule", [pt.APE(), pt.UniformElimination()])
-def test_burn_in_gives_the_arms_of_the_simulated_trial(rule):
-    """Event by event: the live trial with burn_in = 3 asks for what `runs.conducted` places."""
-    bandit = pt.GaussianBandit([[0.0, 0.0], [0.6, 0.2], [0.1, 0.7]], 1.0)
-    conduct = pt.Conduct(burn_in=3)
-    outcomes = np.random.default_rng(3).normal(0.3, 1.0, (40, 2))
+def test_burn_in_gives_the_arms_of_the_simulated_trial():
+    """Event by event: the live trial with burn_in = 10 asks for what `runs.conducted` places."""
+    bandit = pt.GaussianBandit([[0.0, 0.0], [0.6, 0.2], [0.1, 0.7], [-1.0, -1.0]], 1.0)
+    conduct = pt.Conduct(burn_in=10)
+    outcomes = np.random.default_rng(3).normal(0.3, 1.0, (90, 2))
     goals, radius = (pt.ParetoSet(),), pt.Mixture()
     simulated: list[int] = []
     row = iter(outcomes)
     run(
-        Setting(bandit, goals, rule, radius, 0.1, 40, conduct), lambda arm: next(row),
+        Setting(bandit, goals, pt.APE(), radius, 0.1, 90, conduct), lambda arm: next(row),
         np.zeros((0, 3)), watch=lambda number, arm: simulated.append(arm),
     )  # fmt: skip
     design = Design(
-        bandit.arms, bandit.objectives, goals, 0.1, scale=1.0, radius=radius, rule=rule,
-        conduct=conduct, max_samples=40,
+        bandit.arms, bandit.objectives, goals, 0.1, scale=1.0, radius=radius,
+        conduct=conduct, max_samples=90,
     )  # fmt: skip
     trial, live = Explorer.from_design(design), []
     for outcome in outcomes[: len(simulated)]:
@@ -122,8 +121,13 @@ def test_burn_in_gives_the_arms_of_the_simulated_trial(rule):
         live.append(bandit.index(allocation.arm))
         trial.tell(allocation, list(outcome))
     assert live == simulated
-    assert live[:9] == [0, 1, 2] * 3
-    assert len(live) > 20  # and goes on by the rule
+    assert live[:40] == [0, 1, 2, 3] * 10
+    assert len(live) > 60  # and goes on by the rule
+
+
+def test_burn_in_is_refused_where_a_live_trial_would_not_be_the_simulated_one():
+    with pytest.raises(ValueError, match="otherwise than it was simulated"):
+        Design(["A", "B"], ["x"], rule=pt.UniformElimination(), conduct=pt.Conduct(burn_in=3))
 
 
 def test_an_overridden_or_withdrawn_allocation_leaves_its_arm_due():
