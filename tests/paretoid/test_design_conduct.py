@@ -127,7 +127,13 @@ def test_burn_in_gives_the_arms_of_the_simulated_trial():
 
 def test_burn_in_is_refused_where_a_live_trial_would_not_be_the_simulated_one():
     with pytest.raises(ValueError, match="otherwise than it was simulated"):
-        Design(["A", "B"], ["x"], rule=pt.UniformElimination(), conduct=pt.Conduct(burn_in=3))
+        Design(
+            ["A", "B"],
+            ["x"],
+            rule=pt.UniformElimination(),
+            conduct=pt.Conduct(burn_in=3),
+            max_samples=99,
+        )
 
 
 def test_an_overridden_or_withdrawn_allocation_leaves_its_arm_due():
