@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from paretoid.engine.cache import kernel
+from paretoid.engine.cache import entry
 
 #: Sums of log-gamma and digamma functions are right to about 1e-15 of their largest term; minima
 #: are lowered by this fraction of it.
@@ -29,7 +29,7 @@ _STEPS = 60
 _CLOSE = 1e-5
 
 
-@kernel
+@entry
 def _digamma(x: Any) -> Any:
     """The derivative of log-gamma at x > 0: recurrence to 10, then seven terms of its series."""
     shift = 0.0
@@ -42,7 +42,7 @@ def _digamma(x: Any) -> Any:
     return shift + math.log(x) - 0.5 / x - series
 
 
-@kernel
+@entry
 def _trigamma(x: Any) -> Any:
     """Its derivative; only the searches use it."""
     shift = 0.0
@@ -53,7 +53,7 @@ def _trigamma(x: Any) -> Any:
     return shift + 1.0 / x + q / 2 + q / x * (1 / 6 - q * (1 / 30 - q * (1 / 42 - q / 30)))
 
 
-@kernel
+@entry
 def _slope(m: Any, s: Any, rho: Any) -> Any:
     """(slope, curvature, size of its terms) of the sum of log(rho + k/m) over k < s."""
     if s <= 1.0:
@@ -64,7 +64,7 @@ def _slope(m: Any, s: Any, rho: Any) -> Any:
     return up - down - last, curvature, abs(up) + abs(down) + last
 
 
-@kernel
+@entry
 def _sum(m: Any, s: Any, rho: Any) -> Any:
     """(value, size of its terms) of the sum of log(rho + k/m) over k < s.
 
@@ -77,7 +77,7 @@ def _sum(m: Any, s: Any, rho: Any) -> Any:
     return first + up - down - last, abs(first) + abs(up) + abs(down) + abs(last)
 
 
-@kernel
+@entry
 def _least(s: Any, f: Any, rho: Any, mu: Any) -> Any:
     """The least of l(x) - mu x over [0, 1], from below, where it is, l there and l'' there.
 
@@ -130,7 +130,7 @@ def _least(s: Any, f: Any, rho: Any, mu: Any) -> Any:
     return value - mu * x - tangent - _ROUNDING * size, x, value, curvature
 
 
-@kernel
+@entry
 def _upper(
     s_i: Any, n_i: Any, rho_i: Any, s_j: Any, n_j: Any, rho_j: Any, c: Any
 ) -> Any:  # fmt: skip
@@ -164,7 +164,7 @@ def _upper(
     return min(max(best + _RAISED, -1.0), 1.0)
 
 
-@kernel
+@entry
 def fill_bounds(
     successes: Any, counts: Any, rho: Any, keep: Any, drop: Any, changed: Any, lower: Any,
     upper: Any,
