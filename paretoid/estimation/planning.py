@@ -463,7 +463,7 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
     if isinstance(radius, BetaBinomial):
         plain = Mixture(radius.rho, radius.union)
         return plain, (
-            "sharp_bound is for another radius (Mixture with scale 1/2), for this plan's own has no "
+            "sharp_bound is for another radius (Mixture with scale 1/2): this plan's own has no "
             "such bound; theorem_1 is for the radius of the paper"
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
