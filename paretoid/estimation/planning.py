@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,29 +21,29 @@ from paretoid.estimation.expectations import (
     mean_given_the_rest,
     without_each_part,
 )
+from paretoid.estimation.margins import as_goals
+from paretoid.estimation.margins import fold_margin as fold_margin
+from paretoid.estimation.margins import with_margin as with_margin
 from paretoid.estimation.model import trial_of
+from paretoid.estimation.probability import pareto_probability as pareto_probability
 from paretoid.estimation.summary import TrialSummary
-from paretoid.goals import Cover, Goal, ParetoSet, PracticalSet
+from paretoid.goals import Goal
 from paretoid.goals.base import with_union
 from paretoid.intervals import quantile
 from paretoid.parts import default_mixture
 from paretoid.runs.setting import as_conduct
 from paretoid.summaries import summary_of
-from paretoid.text import MARGINS
 from paretoid.theory.characteristic_time import characteristic_time
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
-    as_epsilon,
     check_choice,
     check_count,
     check_delta,
     is_number,
     is_real,
     refusal,
-    shown,
 )
-from paretoid.theory.practical import practical_set
 from paretoid.theory.radii import BetaBinomial, KaufmannKoolen, Mixture, PairwiseRadius, Radius
 
 if TYPE_CHECKING:
@@ -178,103 +177,6 @@ def tell_scales(
     ]
 
 
-def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
-    """`fold` as a slack per endpoint: log(fold) where log-normal, 0 elsewhere.
-
-    Takes a trial summary or a fit. What a margin means is the goal's to say: that of `ParetoSet`
-    lets an arm in that is close in one endpoint, which no non-inferiority trial would do; that of
-    `PracticalSet` does not.
-
-    >>> from paretoid.estimation import load_trial
-    >>> [round(eps, 3) for eps in fold_margin(load_trial("comcov2"), 1.5)]
-    [0.405, 0.405, 0.405]
-    """
-    trial = trial if isinstance(trial, TrialSummary) else trial_of(trial)
-    if not is_number(fold) or not fold > 1:
-        raise refusal(is_real(fold))(
-            f"fold={shown(fold)} must be a ratio above 1: responses closer than that count as "
-            f"equal. For no margin leave it out."
-        )
-    if "log-normal" not in trial.scales:
-        raise ValueError(
-            f"fold={fold} is a ratio of geometric means, and no endpoint is log-normal. Give eps1 "
-            f"in the endpoints' own units."
-        )
-    return tuple(math.log(fold) if s == "log-normal" else 0.0 for s in trial.scales)
-
-
-def pareto_probability(
-    fit: Any, eps1: Any = 0.0, *, fold: float | None = None, margin_means: str = "any"
-) -> xr.Dataset:
-    """P(arm in S*) and P(arm in S*_eps1) per arm, with Monte Carlo standard errors.
-
-    `margin_means="all"`: in place of S*_eps1 the arms that are not practically dominated, with
-    eps1 for their margin (`theory.practical_set`).
-
-    The error comes from the means of twenty batches per chain, which sees autocorrelation, and
-    is never below that of independent draws with one success and one failure added: a share of
-    0 or 1 is no certainty.
-
-    >>> from paretoid.estimation import fit, load_trial
-    >>> trial = load_trial("covboost-groupB")
-    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
-    >>> probability = pareto_probability(posterior, fold=1.5)
-    >>> [str(arm) for arm in probability.arm[probability.optimal.values > 0.9].values]
-    ['BNT/BNT + BNT']
-    >>> bool((probability.near_optimal >= probability.optimal).all())    # a margin only adds arms
-    True
-    """
-    import xarray as xr
-
-    check_choice(margin_means, tuple(MARGINS), name="margin_means", why="see PracticalSet.")
-    trial = trial_of(fit)
-    if fold is not None:
-        if np.any(np.asarray(eps1) != 0):
-            raise ValueError("pass eps1= or fold=, not both: each sets the margin.")
-        eps1 = fold_margin(trial, fold)
-    means, _ = posterior_draws(fit)
-    sign = np.array([-1.0 if e in trial.minimize else 1.0 for e in trial.endpoints])
-    epsilon = as_epsilon(eps1, means.shape[2])
-    chains = group(fit, "posterior").sizes["chain"]
-    shares: dict[str, Any] = {}
-    for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
-        inside = _in_pareto_set(means * sign, slack)
-        if name == "near_optimal" and margin_means == "all":
-            inside = np.array([practical_set(draw, slack) for draw in means * sign])
-        shares[name] = ("arm", inside.mean(axis=0))
-        shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
-    return xr.Dataset(
-        shares,
-        coords={"arm": list(trial.arms)},
-        attrs={
-            "eps1": epsilon,
-            "margin_means": margin_means,
-            "draws": len(means),
-            "assumptions": " ".join(trial.assumptions),
-        },
-    )
-
-
-def _in_pareto_set(means: FloatArray, eps: FloatArray) -> BoolArray:
-    """(S, K) `theory.pareto_set` of every draw at once: nobody strictly above mu_i + eps."""
-    S, K, _ = means.shape
-    inside = np.ones((S, K), dtype=bool)
-    for i in range(K):
-        above = np.all(means > means[:, i : i + 1] + eps, axis=2)
-        inside[:, i] = ~np.any(above, axis=1)
-    return inside
-
-
-def _share_error(inside: BoolArray, chains: int) -> FloatArray:
-    S, K = inside.shape
-    size = max(S // chains // 20, 1)
-    batches = inside.reshape(chains, -1, K)[:, : (S // chains // size) * size]
-    means = batches.reshape(-1, size, K).mean(axis=1)
-    smoothed = (inside.sum(axis=0) + 1) / (S + 2)
-    batched = means.var(axis=0, ddof=1) / len(means)
-    return np.asarray(np.sqrt(np.maximum(batched, smoothed * (1 - smoothed) / S)))
-
-
 def plan(
     fit: Any,
     goals: Goal | Sequence[Goal] | None = None,
@@ -347,7 +249,7 @@ def plan(
     import paretoid as pt
 
     trial = trial_of(fit)
-    asked = _as_goals(goals)
+    asked = as_goals(goals)
     goal_list = with_margin(asked, trial, fold)
     delta = check_delta(delta)
     max_samples = check_count(max_samples, name="max_samples", why="it is the size of a trial.")
@@ -476,35 +378,6 @@ def plan(
     return result
 
 
-def _as_goals(goals: Any) -> list[Any]:
-    listed = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
-    if not all(isinstance(goal, Goal) for goal in listed):
-        raise refusal(all(isinstance(goal, Goal) for goal in listed))(
-            f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost."
-        )
-    return listed
-
-
-def with_margin(goals: Any, trial: TrialSummary | Any, fold: float | None) -> list[Goal]:
-    """The goals as a list, with a slack of `fold` where it is given; see `fold_margin`."""
-    goal_list = _as_goals(goals)
-    if fold is None:
-        return goal_list
-    margin = fold_margin(trial, fold)
-    for goal in goal_list:
-        if np.any(np.asarray([goal.eps1, getattr(goal, "eps2", 0.0)], dtype=object) != 0.0):
-            raise ValueError(
-                f"{goal} states its own margin, and fold={fold} would set another. Give one."
-            )
-
-    def given(goal: Goal) -> dict[str, Any]:
-        if isinstance(goal, PracticalSet):
-            return {"margin": margin, "slack": None}  # half of it, as by default
-        return {"eps1": margin, **({"eps2": margin} if isinstance(goal, Cover) else {})}
-
-    return [replace(goal, **given(goal)) for goal in goal_list]
-
-
 def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
     """The goals, with their margins, and the radius of a plan."""
     from paretoid import registry
@@ -590,8 +463,8 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
     if isinstance(radius, BetaBinomial):
         plain = Mixture(radius.rho, radius.union)
         return plain, (
-            f"sharp_bound is for {plain} with scale 1/2, not for the plan's own radius, which has "
-            f"no such bound; theorem_1 is for the radius of the paper"
+            "sharp_bound is for another radius (Mixture with scale 1/2): this plan's own has no "
+            "such bound; theorem_1 is for the radius of the paper"
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (

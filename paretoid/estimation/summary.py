@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -12,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.intervals import t_quantile
-from paretoid.layouts import FAILED, NUMBERS, as_long
+from paretoid.estimation.summary_cells import SCALES, ReadCell, read_cell
+from paretoid.estimation.summary_cells import spread_of_interval as spread_of_interval
+from paretoid.layouts import FAILED, as_long
 from paretoid.tables import CsvTable, is_missing, read_journal_table, refuse
 from paretoid.text import meant, plain
 from paretoid.theory.checks import (
@@ -27,14 +27,8 @@ from paretoid.theory.checks import (
     refusal,
 )
 
-SCALES = ("log-normal", "normal", "binary")
-
 #: arms are named by the first of these sets of columns that the file has
 _ARM_COLUMNS = (("arm",), ("prime", "booster", "dose"))
-
-#: an interval is called lopsided when its sides differ by more than this, rounding apart. Tuned:
-#: an arithmetic mean +- 10% taken for log-normal has sides that differ by 10%.
-_LOPSIDED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,17 +228,6 @@ class TrialSummary:
         return f"TrialSummary({len(self.arms)} arms x {len(self.endpoints)} endpoints)"
 
 
-def spread_of_interval(half_width: Any, n: Any, level: float = 0.95) -> FloatArray:
-    r"""Sample standard deviation behind a t interval: s = sqrt(n) h / t_{n-1}.
-
-    Papers seldom say whether they used t or the normal quantile; at n = 90 that changes s by 1%.
-
-    >>> round(float(spread_of_interval(12.706 / np.sqrt(2), 2)), 3)    # t_1(0.975) = 12.706
-    1.0
-    """
-    return np.asarray(np.sqrt(np.asarray(n, dtype=np.float64)) * half_width / t_quantile(n, level))
-
-
 def summary_of(
     tables: Sequence[CsvTable],
     name: str,
@@ -281,7 +264,7 @@ def summary_of(
     names = list(dict.fromkeys(row["endpoint"] for _, row, _ in rows))
     chosen = _choose(endpoints, names, name)
     lopsided: list[str] = []
-    cells: dict[tuple[str, str], _Cell] = {}
+    cells: dict[tuple[str, str], ReadCell] = {}
     wanted = None if keep is None else set(keep)
     order: dict[str, None] = {}
     for number, row, table in rows:
@@ -300,9 +283,9 @@ def summary_of(
             problems.append(f"{where}: the same arm and endpoint as row {cells[key].row}")
             continue
         if row.get(FAILED):
-            cells[key] = _Cell(number, row.get("unit", ""), row.get("source", ""))
+            cells[key] = ReadCell(number, row.get("unit", ""), row.get("source", ""))
             continue
-        cells[key] = _cell(row, number, where, table, scale, level, problems, lopsided)
+        cells[key] = read_cell(row, number, where, table, scale, level, problems, lopsided)
     arm_names, endpoint_names = tuple(order), tuple(chosen.values())
     problems += [
         f"arm {arm}: no row for endpoint {endpoint}"
@@ -350,144 +333,6 @@ def summary_of(
         sources=tuple(dict.fromkeys(c.source for row in grid for c in row if c.source)),
         readings=tuple(note for found in readings for note in found.notes),
     )  # fmt: skip
-
-
-@dataclass
-class _Cell:
-    """One row, read: see `TrialSummary` for the fields."""
-
-    row: int
-    unit: str
-    source: str
-    scale: str = ""
-    mean: float = math.nan
-    sd: float = math.nan
-    n: float = math.nan
-    reported: float = math.nan
-    lower: float = math.nan
-    upper: float = math.nan
-
-
-def _cell(
-    row: Mapping[str, str],
-    number: int,
-    where: str,
-    table: CsvTable,
-    scale: str | None,
-    level: float,
-    problems: list[str],
-    lopsided: list[str],
-) -> _Cell:
-    cell = _Cell(number, row.get("unit", ""), row.get("source", ""))
-    printed: dict[str, tuple[float, float]] = {}
-    before = len(problems)
-    for column in NUMBERS:
-        text = row.get(column, "")
-        if is_missing(text):
-            continue
-        try:
-            printed[column] = table.number(text)
-        except ValueError as error:
-            problems.append(f"{where}: {column} {error}")
-    cell.scale = scale or row.get("scale", "").lower().replace("lognormal", "log-normal")
-    if not cell.scale:
-        ways = (("geometric_mean", "log-normal"), ("events", "binary"), ("mean", "normal"))
-        cell.scale = next((way for column, way in ways if row.get(column, "")), "log-normal")
-    if cell.scale not in SCALES:
-        problems.append(f"{where}: scale {cell.scale!r} is none of {', '.join(SCALES)}")
-    if len(problems) > before:
-        return cell
-    value = {column: pair[0] for column, pair in printed.items()}
-    if "n" in value:
-        least = 1 if cell.scale == "binary" else 2
-        if value["n"] < least or value["n"] != int(value["n"]):
-            problems.append(
-                f"{where}: n = {value['n']:g} must be a whole number of at least {least}, because "
-                + ("nobody was observed" if least == 1 else "one participant shows no spread")
-            )
-            return cell
-        cell.n = value["n"]
-    if cell.scale == "binary":
-        _read_binary(cell, value, where, problems)
-    else:
-        _read_measured(cell, printed, level, where, problems, lopsided)
-    return cell
-
-
-def _read_binary(cell: _Cell, value: Mapping[str, float], where: str, problems: list[str]) -> None:
-    if "events" not in value or "n" not in value:
-        problems.append(f"{where}: a binary endpoint needs events and n")
-    elif not 0 <= value["events"] <= value["n"] or value["events"] != int(value["events"]):
-        problems.append(
-            f"{where}: events = {value['events']:g} must be a whole number between 0 and "
-            f"n = {value['n']:g}"
-        )
-    else:
-        cell.mean = cell.reported = value["events"] / value["n"]
-
-
-def _read_measured(
-    cell: _Cell,
-    printed: Mapping[str, tuple[float, float]],
-    level: float,
-    where: str,
-    problems: list[str],
-    lopsided: list[str],
-) -> None:
-    log = cell.scale == "log-normal"
-    column = "geometric_mean" if log else "mean"
-    if column not in printed:
-        problems.append(f"{where}: a {cell.scale} endpoint needs {column}")
-        return
-    value = {name: pair[0] for name, pair in printed.items()}
-    mean = cell.reported = value[column]
-    if log and mean <= 0:
-        problems.append(
-            f"{where}: the geometric mean {mean:g} must be positive: it has a logarithm"
-        )
-        return
-    for name in ("sd", "se"):
-        if name in value and log:
-            problems.append(
-                f"{where}: {name} of a log-normal endpoint has no agreed meaning; give ci_lower "
-                f"and ci_upper"
-            )
-            return
-        if name in value and value[name] <= 0:
-            problems.append(f"{where}: {name} = {value[name]:g} must be positive")
-            return
-    cell.mean = math.log(mean) if log else mean
-    if ("ci_lower" in value) != ("ci_upper" in value):
-        problems.append(f"{where}: one of ci_lower and ci_upper is missing")
-        return
-    if "ci_lower" in value:
-        low, high = cell.lower, cell.upper = value["ci_lower"], value["ci_upper"]
-        if low >= high:
-            problems.append(f"{where}: the bounds {low:g} to {high:g} are in the wrong order")
-            return
-        if not low <= mean <= high:
-            problems.append(f"{where}: the interval {low:g} to {high:g} does not contain {mean:g}")
-            return
-        if log and low <= 0:
-            problems.append(
-                f"{where}: the lower bound {low:g} of a geometric mean must be positive"
-            )
-            return
-        below, above = (
-            (math.log(mean / low), math.log(high / mean)) if log else (mean - low, high - mean)
-        )
-        rounding = sum(
-            times * printed[name][1] / (value[name] if log else 1.0)
-            for name, times in (("ci_lower", 1), (column, 2), ("ci_upper", 1))
-        )
-        if abs(above - below) > _LOPSIDED * (above + below) / 2 + rounding:
-            lopsided.append(f"{where}: {mean:g} ({low:g} to {high:g})")
-        if math.isfinite(cell.n):
-            cell.sd = float(spread_of_interval((above + below) / 2, cell.n, level))
-    if "sd" in value:
-        cell.sd = value["sd"]
-    elif "se" in value and math.isfinite(cell.n):
-        cell.sd = value["se"] * math.sqrt(cell.n)
 
 
 def _named_by(table: CsvTable, arms: Any) -> tuple[str, ...]:
