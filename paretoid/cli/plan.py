@@ -72,6 +72,15 @@ def plan(
             "number, or a matrix with rows between semicolons. The guarantee never leans on it.",
         ),
     ] = None,
+    ranges: Annotated[
+        str | None,
+        typer.Option(
+            "--range",
+            metavar="NAME=LOW:HIGH,...",
+            help="Normal endpoints that no outcome can leave, such as pain=0:10: their scale is "
+            "half the range, and they need not be Gaussian.",
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
     arms: published.Arms = None,
     endpoints: published.Endpoints = None,
@@ -168,6 +177,7 @@ def plan(
     if fold is not None:
         estimation.fold_margin(summary, fold)
     shared = _correlation(correlation, len(summary.endpoints))
+    within_ranges = _ranges(ranges, summary)
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
@@ -178,7 +188,8 @@ def plan(
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
-        shares=shares, conduct=conducted, correlation=shared, progress=shown,
+        shares=shares, conduct=conducted, correlation=shared, ranges=within_ranges,
+        progress=shown,
     )  # fmt: skip
     optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
     priors = published.sensitivity(
@@ -201,6 +212,29 @@ def plan(
         say_json(as_dict(fitted, optimal, planned, priors=priors))
     else:
         say(as_text(fitted, optimal, planned, width(), priors=priors))
+
+
+def _ranges(text: str | None, summary: TrialSummary) -> dict[str, Any] | None:
+    """--range as a table by endpoint, refused before the fit; None: not given."""
+    if text is None:
+        return None
+    from paretoid.estimation.ranges import kinds_of
+
+    given: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, ends = part.rpartition("=")
+        low, colon, high = ends.partition(":")
+        try:
+            given[name.strip()] = float(low), float(high)
+        except ValueError:
+            colon = ""
+        if not colon or not name.strip():
+            raise ValueError(f"--range {part.strip()!r} must be NAME=LOW:HIGH, such as pain=0:10.")
+    try:
+        kinds_of(summary, given)
+    except ValueError as error:
+        raise ValueError(f"--range: {error}") from None
+    return given
 
 
 def _correlation(text: str | None, D: int) -> Any:

@@ -25,6 +25,7 @@ from paretoid.estimation.planning import (
 )
 from paretoid.estimation.predictive import log_likelihood, replicate
 from paretoid.estimation.priors import DefaultPriors, check_width
+from paretoid.estimation.ranges import ranges_of
 from paretoid.estimation.sampling import fit as sample
 from paretoid.intervals import quantile_interval
 from paretoid.theory.checks import FloatArray
@@ -156,7 +157,8 @@ def _simulated(posteriors: Mapping[str, Any], planned: xr.Dataset) -> dict[str, 
             runs = planned.transpose("goal", "draw", ...)
         else:
             bandits = tell_scales(
-                posterior_bandits(posterior, draws, shared), posteriors["as fitted"], radius,
+                posterior_bandits(posterior, draws, shared, ranges_of(attributes)),
+                posteriors["as fitted"], radius,
                 attributes["scale_quantile"],
             )  # fmt: skip
             runs = simulate(

@@ -10,8 +10,10 @@ import xarray as xr
 import paretoid as pt
 from paretoid.cli.app import app
 from paretoid.estimation import TrialSummary, pareto_probability, plan, posterior_bandits
+from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import tell_scales
 from paretoid.estimation.prior_sensitivity import _correlation
+from paretoid.estimation.ranges import kinds_of, ranges_of
 from paretoid.explorer.design import Design
 from paretoid.report.plan_files import plan_design_toml
 from paretoid.report.plan_text import as_text
@@ -24,9 +26,13 @@ EPS1 = (0.3, 0.1)
 @pytest.fixture(scope="module")
 def fitted():
     """Draws about known means, as a sampler would return them, without one."""
+    return made("log-normal")
+
+
+def made(scale, names=ENDPOINTS):
     nothing = np.full((3, 2), np.nan)
     trial = TrialSummary(
-        ARMS, ENDPOINTS, ("ELU/ml", ""), ("log-normal", "binary"), MEANS, nothing,
+        ARMS, names, ("", ""), (scale, "binary"), MEANS, nothing,
         np.full((3, 2), 90.0), MEANS, nothing, nothing, minimize=("fever",),
     )  # fmt: skip
     rng = np.random.default_rng(1)
@@ -103,10 +109,13 @@ def test_the_correlation_of_a_plan_is_found_again():
 
 @pytest.mark.parametrize(
     ("given", "word"),
-    [("1.5", "below 1"), ("high", "must be a number"), ("1,0.5;0.5", "must be"),
-     ("1,0.9,0.1;0.9,1,0;0.1,0,1", "must be a number, or a")],
+    [("--correlation=1.5", "below 1"), ("--correlation=high", "must be a number"),
+     ("--correlation=1,0.5;0.5", "must be"),
+     ("--correlation=1,0.9,0.1;0.9,1,0;0.1,0,1", "must be a number, or a"),
+     ("--range=pain", "NAME=LOW:HIGH"), ("--range=pain=0:x", "NAME=LOW:HIGH"),
+     ("--range=pain=0:2.5", "no outcome between"), ("--range=fever=0:1", "0 or 1 anyway")],
 )  # fmt: skip
-def test_a_correlation_that_is_none_is_refused_before_the_fit(given, word, tmp_path, monkeypatch):
+def test_what_cannot_be_simulated_is_refused_before_the_fit(given, word, tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
     from paretoid.cli import published
@@ -117,9 +126,38 @@ def test_a_correlation_that_is_none_is_refused_before_the_fit(given, word, tmp_p
         "arm,endpoint,n,mean,sd,events\nA,pain,40,3,1.5,\nB,pain,40,2,1.5,\n"
         "A,fever,40,,,4\nB,fever,40,,,9\n"
     )
-    done = CliRunner().invoke(app, ["plan", str(file), "--correlation", given])
+    done = CliRunner().invoke(app, ["plan", str(file), given])
     assert done.exit_code != 0
     assert word in str(done.exception) + done.output
+
+
+def test_an_endpoint_with_a_range_is_bounded_and_not_learnt():
+    """Its scale is half the range in radius and design; draws outside are left out."""
+    fit, ranges = made("normal", ("score", "fever")), {"sco": (0, 8)}
+    bandit = posterior_bandits(fit, 5, None, ranges)[2]
+    assert bandit.kinds == ((0.0, 8.0), "binary")
+    assert bandit.scale[0].tolist() == [4.0, 0.5]
+    np.testing.assert_allclose(bandit.noise[:, 0], 0.8, atol=0.1)
+    planned = plan(fit, pt.AtMost(1, EPS1), draws=2, replications=1, max_samples=100, ranges=ranges)
+    assert planned.attrs["radius"].startswith("Mixture(")  # nothing is left to learn
+    assert "score lies between 0 and 8; fever is 0 or 1" in planned.attrs["guarantee_in_words"]
+    assert ranges_of(planned.attrs) == {"score": [0.0, 8.0]}
+    design = Design.from_dict(tomllib.loads(plan_design_toml(fit, planned)))
+    assert design.kinds == ((0.0, 8.0), "binary")
+    assert design.bandit.scale[0].tolist() == [4.0, 0.5]
+    with pytest.raises(ValueError, match="0 of 100 posterior draws"):  # 7.6 + 0.8 does not fit
+        posterior_bandits(fit, 2, None, {"score": (6.2, 7.8)})
+
+
+@pytest.mark.parametrize(
+    ("ranges", "word"),
+    [({"score": (0, 7)}, "no outcome between"), ({"fever": (0, 1)}, "0 or 1 anyway"),
+     ({"scores": (0, 9)}, "no endpoint"), ({"score": (9, 0)}, "finite low end"),
+     ({"score": "0:9"}, "two numbers"), ({"score": 3}, "range")],
+)  # fmt: skip
+def test_ranges_that_cannot_be_are_refused(ranges, word):
+    with pytest.raises(ValueError, match=word):
+        kinds_of(trial_of(made("normal", ("score", "fever"))), ranges)
 
 
 def test_all_of_one_kind_may_be_correlated_too(fitted):
