@@ -8,6 +8,8 @@ import os.path
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from paretoid.after_import import after_import
+
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
     from paretoid.bandits import (
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
+    from paretoid.operating import Scenario, operating_characteristics, read_scenarios
     from paretoid.rules import (
         APE,
         EGE,
@@ -65,6 +68,7 @@ _NAMES = {
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
     "instances": "INSTANCES load_instance read_instance write_instance",
+    "operating": "Scenario operating_characteristics read_scenarios",
     "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
     "UniformElimination",
     "runs.anytime": "anytime",
@@ -83,11 +87,12 @@ __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
     "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
     "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "MixedBandit",
-    "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet",
-    "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run", "Shares", "SingleArm",
-    "TopTwo", "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime",
-    "at_least", "at_most", "estimation", "in_cone", "preferences", "load_instance", "open_campaign",
-    "plots", "read_instance", "run_once", "simulate", "theory", "validation", "view",
+    "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
+    "PracticalSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run",
+    "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
+    "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
+    "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",
+    "read_instance", "read_scenarios", "run_once", "simulate", "theory", "validation", "view",
     "write_instance",
 ]  # fmt: skip
 
@@ -104,6 +109,10 @@ def __getattr__(name: str) -> Any:
         globals()[name] = getattr(import_module(f"paretoid.{_WHERE[name]}"), name)
         return globals()[name]
     raise AttributeError(f"module 'paretoid' has no attribute {name!r}")
+
+
+# Datasets have an accessor, runs.paretoid, as soon as xarray is there; nothing is loaded for it.
+after_import("xarray", lambda: import_module(f"{__name__}.accessor"))
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
 from paretoid.rules import Rule
+from paretoid.theory.checks import refusal
 from paretoid.theory.limits import limit_levels
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius, Radius, UnknownScale
@@ -57,7 +58,7 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     """One or more different goals that fit `bandit`."""
     goal_list = listed(goals, Goal)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
-        raise ValueError(
+        raise refusal(all(isinstance(goal, Goal) for goal in goal_list))(
             f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, PracticalSet, or "
             f"your own subclasses of Goal: without a goal nothing could stop a run. Try "
             f"goals=[ParetoSet()]."

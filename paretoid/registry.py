@@ -184,10 +184,11 @@ def split(spec: str) -> tuple[str, dict[str, Any]]:
 
 def _parts(inside: str) -> list[str]:
     """The text between commas that are in no bracket and no quotes."""
-    parts, depth, quote, begin = [], 0, "", 0
+    parts, depth, quote, begin, escaped = [], 0, "", 0, False
     for at, sign in enumerate(inside):
         if quote:
-            quote = "" if sign == quote else quote
+            quote = "" if sign == quote and not escaped else quote
+            escaped = sign == "\\" and not escaped
         elif sign in "'\"":
             quote = sign
         elif sign in "([{":

@@ -1,4 +1,10 @@
-"""The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine."""
+"""The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine.
+
+`theory.symbolic`, which loads SymPy, has the closed forms as expressions, and their derivations.
+"""
+
+from importlib import import_module
+from typing import Any
 
 from paretoid.theory.binary import difference_bound, log_evidence, log_mixture
 from paretoid.theory.bound import Bound
@@ -69,3 +75,9 @@ __all__ = [
     "practical_domination", "practical_gaps", "practical_set",
     "H_2", "budget_error_bound", "budget_lower_bound", "moving_costs", "schedule",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "symbolic":  # SymPy takes long to load
+        return import_module(f"{__name__}.symbolic")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

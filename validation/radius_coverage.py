@@ -35,10 +35,13 @@ from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
     IntArray,
+    WrongTypeError,
     as_means,
     check_choice,
     check_count,
     check_delta,
+    is_real,
+    refusal,
 )
 from paretoid.theory.dominance import margins, pareto_set
 from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius, RoleTerms
@@ -138,7 +141,7 @@ def coverage(
     False
     """
     if not isinstance(radius, (PairwiseRadius, LUCB1Like)):
-        raise ValueError(f"radius={radius!r} must be a radius of theory.radii; try Mixture().")
+        raise WrongTypeError(f"radius={radius!r} must be a radius of theory.radii; try Mixture().")
     mu = as_means(means)
     K, D = mu.shape
     delta = check_delta(delta)
@@ -173,7 +176,9 @@ def coverage(
     for name in names:
         check_choice(name, RULES, name="rules", why="each is a way to choose arms.")
     if not isinstance(shrink, (int, float)) or not shrink > 0:
-        raise ValueError(f"shrink={shrink!r} must be above 0: the radius is divided by it.")
+        raise refusal(is_real(shrink))(
+            f"shrink={shrink!r} must be above 0: the radius is divided by it."
+        )
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     counted = claim_counts(K, D, "claims") != claim_counts(K, D, "pairs")
     claims = counted and getattr(radius, "union", "claims") == "claims"

@@ -13,6 +13,7 @@ from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
     IntArray,
+    WrongTypeError,
     as_means,
     check_choice,
     check_count,
@@ -25,7 +26,9 @@ def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]
     if names is None:
         return tuple(f"{what} {i}" for i in range(size))
     if isinstance(names, str):
-        raise ValueError(f"{what}s={names!r} is one string; pass a list of {size} names.")
+        raise WrongTypeError(f"{what}s={names!r} is one string; pass a list of {size} names.")
+    if not isinstance(names, Iterable):
+        raise WrongTypeError(f"{what}s={names!r} must be a list of {size} names.")
     result = tuple(check_name(name, what=what) for name in names)
     if len(result) != size:
         raise ValueError(

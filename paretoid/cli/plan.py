@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -128,23 +127,11 @@ def plan(
 
         check_folder(out, NAMES, force=force, inputs=[trial])
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
-    fitted: Any = None
-    if Path(trial).suffix.lower() == ".nc":
-        given = (arms, endpoints, minimize, scale, assumed_n, assumed_sd)
-        usual = (0.95, "partial", published.TUNE, published.TARGET_ACCEPT)
-        if any(option is not None for option in given) or (
-            (level, variances, tune, target_accept) != usual
-        ):
-            raise ValueError(
-                f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
-                f"--assumed-n, --assumed-sd, --variances, --tune and --target-accept come too "
-                f"late: they belong to `paretoid fit`."
-            )
-        fitted, summary = _load(trial)
-    else:
-        summary = published.read_trial(
-            trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
-        )
+    usual = ("partial", published.TUNE, published.TARGET_ACCEPT)
+    fitted, summary = published.load_or_read(
+        trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd,
+        fits=(variances, tune, target_accept) != usual,
+    )  # fmt: skip
     if fold is None and margin is None and "log-normal" in summary.scales:
         fold = 1.5
 
@@ -251,11 +238,3 @@ def _correlation(text: str | None, D: int) -> Any:
         return as_correlation(rows, D)
     except ValueError as error:
         raise ValueError(f"--correlation {text}: {error}") from None
-
-
-def _load(path: str) -> tuple[Any, TrialSummary]:
-    from paretoid.estimation import load_fit
-    from paretoid.estimation.model import trial_of
-
-    fitted = load_fit(path)
-    return fitted, trial_of(fitted)

@@ -17,7 +17,14 @@ from paretoid.engine.build import check_radius
 from paretoid.goals import Goal, ParetoSet
 from paretoid.parts import as_goals, default_mixture
 from paretoid.theory.characteristic_time import characteristic_time
-from paretoid.theory.checks import FloatArray, as_epsilon, check_count, check_delta
+from paretoid.theory.checks import (
+    FloatArray,
+    WrongTypeError,
+    as_epsilon,
+    check_count,
+    check_delta,
+    refusal,
+)
 from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius
 from paretoid.theory.shares import informed_rho, informed_shares
 
@@ -169,7 +176,7 @@ def with_counts(
 def _as_bandits(bandits: Any) -> list[Bandit]:
     given = [bandits] if isinstance(bandits, Bandit) else list(bandits)
     if not given or not all(isinstance(bandit, Bandit) for bandit in given):
-        raise ValueError(
+        raise refusal(all(isinstance(bandit, Bandit) for bandit in given))(
             f"bandits={bandits!r} must be a guess of the instance, a Bandit, or a list of them; "
             f"estimation.informed takes fits and published summaries."
         )
@@ -189,7 +196,7 @@ def _as_radius(
         radius = type(default_mixture(bandit.gaussian))
     kind = radius if isinstance(radius, type) else type(radius)
     if not issubclass(kind, MixtureRadius):
-        raise ValueError(
+        raise WrongTypeError(
             f"radius={radius!r} has no shares of delta: pass Mixture, UnknownScale or MixedScale, "
             f"or one of their instances."
         )

@@ -64,6 +64,33 @@ def _margins_of(x: Any, i: Any, shift: Any, out: Any) -> None:
             out[j] = value if value > out[j] else out[j]
 
 
+@kernel
+def _sieve(
+    x: Any, l: Any, lr: Any, v: Any, keep: Any, add: Any, drop: Any, eps: Any, i: Any, top: Any,
+    low: Any, above: Any, over: Any,
+) -> None:  # fmt: skip
+    """above[j] < 0: M+(i, j) > top; over[j] > 0: the lower bound against j is above `low`.
+
+    For v that differs by objective. Without square roots, because a > sqrt(b) is a |a| > b; each is
+    shown by one objective. With an objective on the outside all arms are looked at together.
+    """
+    D, K = x.shape
+    li, C_keep, C_drop = l[i], keep[i], drop[i]
+    for j in range(K):
+        above[j], over[j] = math.inf, -math.inf
+    for d in range(D):
+        means, spreads, C = x[d], v[d], C_keep + add[d]
+        mean, spread, e = x[d, i], v[d, i], eps[d]
+        for j in range(K):
+            diff, vv = mean - means[j], spread + spreads[j]
+            gap = top - diff
+            value = gap * abs(gap) * SLACK - (C_drop + (li + lr[j])) * vv
+            above[j] = value if value < above[j] else above[j]
+            gap = diff + e - low
+            value = gap * abs(gap) - (C + (li + l[j])) * vv * SLACK
+            over[j] = value if value > over[j] else over[j]
+
+
 @inlined
 def _argmax(values: Any) -> Any:
     """The lowest index of the largest value."""
@@ -101,7 +128,7 @@ def _scan_row(
     D, K = x.shape
     low, low_at = math.inf, -1
     C_keep, C_drop = keep[i], drop[i]
-    if len(v) > 1:
+    if len(v) > 1 and K < WIDE:
         for j in range(K):
             if j == i:
                 continue
@@ -128,6 +155,26 @@ def _scan_row(
                 value = _lower_rare(x, l, v, keep, add, i, j, eps)
                 if value < low:
                     low, low_at = value, j
+        return top, at, low, low_at
+    if len(v) > 1:
+        low, low_at = _lower_rare(x, l, v, keep, add, i, guess, eps), guess
+        _sieve(x, l, lr, v, keep, add, drop, eps, i, top, low, m, e)
+        start = 0
+        while start < K:
+            hits = 0
+            for j in range(start, min(start + BLOCK, K)):
+                hits += 1 if (m[j] >= 0.0) | (e[j] <= 0.0) else 0
+            if hits > 0:
+                for j in range(start, min(start + BLOCK, K)):
+                    if j != i and m[j] >= 0.0:
+                        value = _upper_rare(x, l, lr, v, drop, i, j, zero)
+                        if value < top or (value == top and j < at):
+                            top, at = value, j
+                    if j != i and e[j] <= 0.0:
+                        value = _lower_rare(x, l, v, keep, add, i, j, eps)
+                        if value < low or (value == low and j < low_at):
+                            low, low_at = value, j
+            start += BLOCK
         return top, at, low, low_at
 
     slack = False
@@ -227,7 +274,7 @@ def _find_blocker(x: Any, l: Any, v: Any, keep: Any, add: Any, eps: Any, i: Any,
             continue
         s, clear = l[i] + l[j], False
         for d in range(D):
-            gap = x[d, i] - x[d, j] + eps[d]
+            gap = x[d, i] - x[d, j] + eps[d] - low
             row = d if wide else 0
             q = (C + (add[d] if wide else 0.0) + s) * (v[row, i] + v[row, j])
             if gap > 0.0 and gap * gap > q * SLACK:

@@ -37,7 +37,7 @@ from paretoid.rules import (
     UGapEc,
     UniformElimination,
 )
-from paretoid.theory.checks import IntArray, as_epsilon, check_delta
+from paretoid.theory.checks import IntArray, WrongTypeError, as_epsilon, check_delta
 from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 from paretoid.view import divisors
@@ -106,7 +106,7 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
     if type(radius) is LUCB1Like:
         return radius
     if not isinstance(radius, PairwiseRadius):
-        raise ValueError(
+        raise WrongTypeError(
             f"radius={radius!r} must be one of Mixture, UnknownScale, MixedScale, KaufmannKoolen, "
             f"LUCB1Like, or your own subclass of PairwiseRadius; try radius=Mixture()."
         )

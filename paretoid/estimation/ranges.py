@@ -1,8 +1,12 @@
-"""Endpoints that cannot leave a stated range: which trials and posterior draws allow that."""
+"""Endpoints that cannot leave a stated range: which trials and posterior draws allow that.
+
+And what a plan remembers of ranges and of the correlation it was simulated with.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -94,3 +98,20 @@ def ranges_of(attributes: Mapping[Any, Any]) -> dict[str, Any] | None:
     ({'pain': [0, 10]}, None)
     """
     return json.loads(attributes["ranges"]) if "ranges" in attributes else None
+
+
+def correlation_of(attributes: Mapping[Any, Any]) -> float | list[list[float]] | None:
+    """The correlation that a plan was simulated with: a number, a matrix, or None.
+
+    >>> correlation_of({"correlation": [0.6]})
+    0.6
+    >>> correlation_of({"correlation": [1.0, 0.2, 0.2, 1.0]})
+    [[1.0, 0.2], [0.2, 1.0]]
+    """
+    if "correlation" not in attributes:
+        return None
+    given = np.ravel(attributes["correlation"])
+    if given.size == 1:
+        return float(given[0])
+    rows: list[list[float]] = given.reshape(math.isqrt(given.size), -1).tolist()
+    return rows

@@ -1,4 +1,4 @@
-"""What is fixed before the first outcome: arms, objectives, goals, delta, scale, radius, rule."""
+"""What is fixed before the first outcome: arms, objectives, goals, delta, radius, rule, conduct."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit, MixedBandit
 from paretoid.bandits.kinds import Kind, as_kinds, is_gaussian, plain_kinds, ranges
+from paretoid.conduct import Conduct
 from paretoid.engine.build import check_radius
 from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
@@ -19,7 +20,14 @@ from paretoid.parts import as_goals, check_limits, default_mixture, guarantee_of
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.text import meant
-from paretoid.theory.checks import BoolArray, as_epsilon, check_choice, check_count, check_delta
+from paretoid.theory.checks import (
+    BoolArray,
+    WrongTypeError,
+    as_epsilon,
+    check_choice,
+    check_count,
+    check_delta,
+)
 from paretoid.theory.radii import MixedScale, MixtureRadius, Radius, UnknownScale
 from paretoid.theory.units import as_scale
 
@@ -29,12 +37,15 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed", "cone", "informed_by", "arithmetic",
+    "seed", "cone", "informed_by", "arithmetic", "conduct", "max_samples",
 )  # fmt: skip
 
 
 class Design:
     """The design of a trial, checked; see `Explorer` for the arguments.
+
+    conduct, max_samples   how the trial is meant to run, as it was simulated: looks, burn-in,
+                           recruitment, delays, losses, participants. No proof rests on them
 
     >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
     >>> design.radius
@@ -62,12 +73,14 @@ class Design:
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,
+        conduct: Conduct | None = None,
+        max_samples: int | None = None,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
                 raise ValueError(f"{name}={value!r} must be a list of names, none of them empty.")
         if isinstance(minimize, Mapping) or not isinstance(minimize, Iterable):
-            raise ValueError(f"minimize={minimize!r} must be a list of objectives.")
+            raise WrongTypeError(f"minimize={minimize!r} must be a list of objectives.")
         taken = [name for name in objectives if name in COLUMNS]
         if taken:
             raise ValueError(
@@ -122,7 +135,7 @@ class Design:
         self.outcomes = outcomes if self.kinds is None else plain_kinds(self.kinds, objectives)
         self.rule = APE() if rule is None else rule
         if not isinstance(self.rule, Rule):
-            raise ValueError(
+            raise WrongTypeError(
                 f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
                 f"your own subclass of Rule."
             )
@@ -146,6 +159,17 @@ class Design:
         self.informed_by: tuple[str, ...] = ()  # data that shaped the radius, by name or digest
         self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
+        self.conduct, self.max_samples = conduct, max_samples
+        if max_samples is not None:
+            self.max_samples = check_count(
+                max_samples, name="max_samples", why="it counts participants."
+            )
+        if conduct is not None:
+            if not isinstance(conduct, Conduct):
+                raise ValueError(
+                    f"conduct={conduct!r} must be a Conduct, such as Conduct(look=100)."
+                )
+            conduct.check(self.arms, (self.cone or self).objectives, max_samples)
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
@@ -177,6 +201,8 @@ class Design:
             **cone,
             **({"informed_by": list(self.informed_by)} if self.informed_by else {}),
             **({"arithmetic": CENTRED} if self.centred else {}),
+            **({} if self.conduct is None else {"conduct": self.conduct.to_dict()}),
+            **({} if self.max_samples is None else {"max_samples": self.max_samples}),
         }
 
     def same_as(self, other: Design) -> bool:
@@ -196,6 +222,11 @@ class Design:
         goals = data.get("goals", [])
         if not isinstance(goals, list):
             raise ValueError("goals must be a list of tables, [[goals]] in TOML.")
+        conduct = data.get("conduct")
+        if not isinstance(conduct, Mapping | None):
+            raise ValueError(
+                f"conduct={conduct!r} must be a table, such as look = 100 in [conduct]."
+            )
         rule = data.get("rule", {})
         if isinstance(rule, Mapping):
             rule = {"kind": "APE", **rule}  # as in the first ledgers, which knew no other
@@ -213,11 +244,13 @@ class Design:
             rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
             cone=data.get("cone"),
+            conduct=None if conduct is None else Conduct.from_dict(conduct),
+            max_samples=data.get("max_samples"),
         )
         design.centred = "arithmetic" in data or not stored
         informed = data.get("informed_by", [])
         if not isinstance(informed, list) or not all(isinstance(name, str) for name in informed):
-            raise ValueError(
+            raise WrongTypeError(
                 f"informed_by={informed!r} must be a list of texts that name the data which shaped "
                 f"the radius: a citation, or sha256: and the digest of a file."
             )

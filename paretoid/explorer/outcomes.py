@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoid.explorer.state import MISSING, WAITING, TrialState, count_binary
 from paretoid.text import meant
+from paretoid.theory.checks import refusal
 
 #: under UnknownScale, this many outcomes of an objective that are all 0 or 1 are not Gaussian
 _BINARY = 10
@@ -157,7 +158,9 @@ def _as_number(state: TrialState, d: int, id: Any, value: Any) -> float | str:
     except (TypeError, ValueError):
         number = None
     if number is None or (isinstance(value, str) and "_" in value):  # 1_0 is ten to Python only
-        raise ValueError(f"{name}={value!r} of {id!r} must be a number or 'missing'.")
+        raise refusal(isinstance(value, str))(
+            f"{name}={value!r} of {id!r} must be a number or 'missing'."
+        )
     if math.isnan(number):
         raise ValueError(
             f"{name} of {id!r} is NaN, which says nothing about why. Leave out an outcome that has "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ import numpy as np
 
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError, MemoryLedger, Row, as_head
+from paretoid.explorer.progress import days_since
 from paretoid.explorer.state import TrialState
 from paretoid.loop import judged
 from paretoid.rules import BestArmRule
@@ -158,6 +160,13 @@ class Session:
     def head(self) -> str:
         """Hash of the last event. Keep it elsewhere, for `verify(head=...)`."""
         return self._fresh().hash
+
+    def _day(self) -> float:
+        """Days since the first allocation, where looks are by days; NaN before it and elsewhere."""
+        if self.design.conduct is None or self.design.conduct.look_days is None:
+            return math.nan
+        first = (event.time for event in self._ledger.events() if event.kind in ("asked", "told"))
+        return days_since(next(first, None), self._clock())
 
     # -- the ledger --------------------------------------------------------------------------
 

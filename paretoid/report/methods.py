@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
 
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal, PracticalSet
 from paretoid.goals.limited import limits_in_words
-from paretoid.text import MARGINS, interval, margin
+from paretoid.text import MARGINS, interval, margin, measure
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
@@ -127,9 +128,10 @@ def radius_label(radius: Radius | None, text: str) -> str:
         elif field.name == "scales":
             said.append(f"{value.count('unknown')} of {len(value)} scales unknown")
         elif isinstance(value, tuple):
-            said.append(f"{field.name} by arm, {interval(min(value), max(value))}")
+            ends = interval(min(value), max(value), partial(measure, digits=3))
+            said.append(f"{field.name} by arm, {ends}")
         else:
-            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            shown = f"{value:.3g}" if isinstance(value, float) else str(value)
             said.append(f"{field.name}={shown}")
     return ", ".join(said)
 

@@ -115,7 +115,8 @@ class Stepped(Explorer):
                 self._record(kind, body)
             view = self._view(self._current())
             if view is not None:
-                settled = loop.certified(settled, view, self._current().standing)
+                standing, goal = self._current().standing, state.design.goals[0]
+                settled = loop.certified(settled, view, standing, goal)
             given = {g: np.isin(names, answer.arms) for g, answer in state.answers.items()}
         return given, settled
 

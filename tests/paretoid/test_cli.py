@@ -17,7 +17,8 @@ from paretoid.cli.terminal import table
 from paretoid.text import as_json
 
 COMMANDS = [
-    "plan", "fit", "simulate", "report", "bounds", "datasets", "certify", "reproduce", "version",
+    "plan", "oc", "fit", "simulate", "report", "bounds", "datasets", "certify", "reproduce",
+    "version",
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -219,6 +220,19 @@ def test_an_engine_whose_columns_grow_on_the_way_equals_the_readable_loop(monkey
             assert len(history.arms) > 20
             assert Engine(setting).columns.tables.size.max() > before
     columns_of.cache_clear()
+
+
+@pytest.mark.parametrize("K", [24, 70])
+def test_many_arms_with_unknown_scales_equal_the_readable_loop(K):
+    """Rows are sieved together from 24 arms on; rounded outcomes make ties common."""
+    rng = np.random.default_rng(K)
+    bandit = pt.GaussianBandit(rng.integers(0, 4, (K, 3)) / 2, scale=rng.uniform(0.5, 1.5, (K, 3)))
+    goals = (pt.ParetoSet(0.5), pt.Cover(0.5, 0.5), pt.AtMost(2, 0.5))
+    for radius in (pt.UnknownScale(a=1.0, w=0.5), pt.Mixture()):
+        setting = Setting(bandit, goals, pt.APE(), radius, 0.1, 1500)
+        noise = np.round(2 * rng.standard_normal((1500, 3))) / 2
+        history = assert_engine_equals_loop(setting, noise)
+        assert len(history.arms) > 500
 
 
 def test_runs_that_start_beyond_the_exact_columns_equal_the_readable_loop():

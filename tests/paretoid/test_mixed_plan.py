@@ -12,10 +12,12 @@ from paretoid.cli.app import app
 from paretoid.estimation import TrialSummary, pareto_probability, plan, posterior_bandits
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import tell_scales
-from paretoid.estimation.prior_sensitivity import _correlation
-from paretoid.estimation.ranges import kinds_of, ranges_of
+from paretoid.estimation.ranges import correlation_of, kinds_of, ranges_of
 from paretoid.explorer.design import Design
+from paretoid.operating.scenarios import known_scenario, moved
+from paretoid.report import design_words
 from paretoid.report.plan_files import plan_design_toml
+from paretoid.report.plan_repeat import script
 from paretoid.report.plan_text import as_text
 
 ARMS, ENDPOINTS = ("A", "B", "C"), ("IgG", "fever")
@@ -84,7 +86,10 @@ def test_the_plan_says_what_each_endpoint_assumes(planned):
 def test_the_plan_is_read_as_text_and_handed_on_as_a_design(fitted, planned):
     text = as_text(fitted, pareto_probability(fitted, EPS1), planned, 80)
     assert "fever is 0 or 1" in " ".join(text.split())
+    assert "correlation=0.6, " in script(planned, None, "")
     design = Design.from_dict(tomllib.loads(plan_design_toml(fitted, planned)))
+    first = design_words._assumptions(design)[0][0]
+    assert "IgG is Gaussian with a variance that is learnt; fever is 0 or 1" in first
     assert design.kinds == ("gaussian", "binary")
     assert design.learnt.tolist() == [True, False]
     assert repr(design.radius) == planned.attrs["radius"]
@@ -101,10 +106,9 @@ def test_a_radius_that_is_told_scales_leans_on_them_in_words(fitted):
 
 
 def test_the_correlation_of_a_plan_is_found_again():
-    assert _correlation({}, 2) is None
-    assert _correlation({"correlation": [0.6]}, 2) == 0.6
-    matrix = _correlation({"correlation": [1.0, 0.2, 0.2, 1.0]}, 2)
-    np.testing.assert_array_equal(matrix, [[1.0, 0.2], [0.2, 1.0]])
+    assert correlation_of({}) is None
+    assert correlation_of({"correlation": [0.6]}) == 0.6
+    assert correlation_of({"correlation": [1.0, 0.2, 0.2, 1.0]}) == [[1.0, 0.2], [0.2, 1.0]]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +145,7 @@ def test_an_endpoint_with_a_range_is_bounded_and_not_learnt():
     planned = plan(fit, pt.AtMost(1, EPS1), draws=2, replications=1, max_samples=100, ranges=ranges)
     assert planned.attrs["radius"].startswith("Mixture(")  # nothing is left to learn
     assert "score lies between 0 and 8; fever is 0 or 1" in planned.attrs["guarantee_in_words"]
+    assert "ranges={'score': [0.0, 8.0]}, " in script(planned, None, "")
     assert ranges_of(planned.attrs) == {"score": [0.0, 8.0]}
     design = Design.from_dict(tomllib.loads(plan_design_toml(fit, planned)))
     assert design.kinds == ((0.0, 8.0), "binary")
@@ -158,6 +163,18 @@ def test_an_endpoint_with_a_range_is_bounded_and_not_learnt():
 def test_ranges_that_cannot_be_are_refused(ranges, word):
     with pytest.raises(ValueError, match=word):
         kinds_of(trial_of(made("normal", ("score", "fever"))), ranges)
+
+
+def test_scenarios_of_operating_characteristics_keep_kinds_and_correlation(fitted):
+    base = posterior_bandits(fitted, 1, 0.6)[0]
+    goal = pt.ParetoSet((0.3, 0.2))
+    for name in ("equal", "boundary", "best: A"):
+        (truth,) = known_scenario(name, [base], base, goal, "")[0].bandits
+        assert truth.kinds == base.kinds
+        assert truth.correlation[0, 1] == 0.6
+        assert ((truth.means[:, 1] >= 0) & (truth.means[:, 1] <= 1)).all()
+    with pytest.raises(ValueError, match="scale"):
+        moved(base, base.means, 2.0)
 
 
 def test_all_of_one_kind_may_be_correlated_too(fitted):

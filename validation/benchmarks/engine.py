@@ -39,19 +39,32 @@ SIZES = [
 #: the radius of these comparisons since they began
 RADIUS = pt.Mixture(sides="two")
 SHARES_CEILING = 1.1
+UNKNOWN_CEILING = 2.2
 THREADS_FLOOR = 1.7
 MEMORY_CEILING = 200  # MB over the import, one run with K = 1000, D = 10
 
 
+def bernoulli(K: int, D: int, seed: int) -> pt.Bandit:
+    """The bandit of these comparisons since they began."""
+    return pt.BernoulliBandit(np.random.default_rng(seed).random((K, D)))
+
+
+def gaussian(K: int, D: int, seed: int) -> pt.Bandit:
+    """The same means, and outcomes of the same scale that `UnknownScale` is proved for."""
+    return pt.GaussianBandit(np.random.default_rng(seed).random((K, D)), scale=0.5)
+
+
 def seconds_per_round(
-    K: int, D: int, rounds: int, engine: bool, seed: int, radius: pt.PairwiseRadius | None = None
+    bandit: pt.Bandit,
+    rounds: int,
+    engine: bool,
+    seed: int,
+    radius: pt.PairwiseRadius = RADIUS,
 ) -> float:
-    """Wall time of a round after the opening, noise included; the kernel is compiled already."""
+    """Processor time of a round after the opening, noise included; the kernel is compiled."""
     from paretoid.engine import yardstick
 
-    means = np.random.default_rng(seed).random((K, D))
-    bandit = pt.BernoulliBandit(means)
-    radius = RADIUS if radius is None else radius
+    K, D = bandit.K, bandit.D
     first = int(np.broadcast_to(radius.first_count(K, D, 0.1), (K,)).sum())
     setting = Setting(bandit, (pt.ParetoSet(),), pt.APE(), radius, 0.1, first + rounds)
     fast = Engine(setting)
@@ -70,18 +83,17 @@ def seconds_per_round(
             yardstick.advance(fast.program, formula, state, 0, noise[0], *nothing, work)
 
     advance(first)
-    start = time.perf_counter()
+    start = time.process_time()
     while state.clock[0, P.STATUS] == P.RUNNING:
         advance(min(4096, rounds))
-    return (time.perf_counter() - start) / int(state.clock[0, P.TIME] - first)
+    return (time.process_time() - start) / int(state.clock[0, P.TIME] - first)
 
 
 def hard_seeds(K: int, D: int, rounds: int, how_many: int) -> list[int]:
     """Instances on which the engine runs for all of `rounds`: short runs would time set-up."""
     seeds = []
     for seed in range(10_000):
-        bandit = pt.BernoulliBandit(np.random.default_rng(seed).random((K, D)))
-        runs = pt.simulate(bandit, radius=RADIUS, seed=seed, max_samples=K + rounds)
+        runs = pt.simulate(bernoulli(K, D, seed), radius=RADIUS, seed=seed, max_samples=K + rounds)
         if not runs.stopped.item():
             seeds.append(seed)
         if len(seeds) == how_many:
@@ -95,11 +107,11 @@ def compare_rounds(repeats: int) -> list[tuple[int, int, float, float, float]]:
     for K, D, fast_rounds, slow_rounds, _ in SIZES:
         ratios, slow_best, fast_best = [], np.inf, np.inf
         for seed in hard_seeds(K, D, fast_rounds, 3):
-            slow, fast = np.inf, np.inf
+            bandit, slow, fast = bernoulli(K, D, seed), np.inf, np.inf
             for _ in range(repeats):  # alternating, so that a busy moment hits both
-                slow = min(slow, seconds_per_round(K, D, slow_rounds, False, seed))
+                slow = min(slow, seconds_per_round(bandit, slow_rounds, False, seed))
                 for _ in range(3):
-                    fast = min(fast, seconds_per_round(K, D, fast_rounds, True, seed))
+                    fast = min(fast, seconds_per_round(bandit, fast_rounds, True, seed))
             ratios.append(slow / fast)
             slow_best, fast_best = min(slow_best, slow), min(fast_best, fast)
         rows.append((K, D, slow_best * 1e6, fast_best * 1e6, float(np.median(ratios))))
@@ -119,22 +131,36 @@ def uneven(K: int, D: int, seed: int) -> pt.Mixture:
     return pt.Mixture(rho=tuple(rng.uniform(20, 40, K)), shares=shares)
 
 
-def compare_shares(repeats: int) -> list[tuple[int, float]]:
-    """(K, time of a round with shares and a rho for each arm over one without)."""
+def compare_radii(
+    repeats: int,
+    label: str,
+    make_bandit: Callable[[int, int, int], pt.Bandit],
+    make_radius: Callable[[int, int, int], pt.PairwiseRadius],
+) -> list[tuple[int, float]]:
+    """(K, time of a round with this radius over one with `Mixture()`), on the same bandits."""
     rows = []
     for K, D, rounds, _, _ in SIZES:
         ratios = []
         for seed in hard_seeds(K, D, rounds, 3):
-            plain, shared = np.inf, np.inf
+            bandit, plain, other = make_bandit(K, D, seed), np.inf, np.inf
             for _ in range(3 * repeats):
-                plain = min(plain, seconds_per_round(K, D, rounds, True, seed, pt.Mixture()))
-                shared = min(
-                    shared, seconds_per_round(K, D, rounds, True, seed, uneven(K, D, seed))
-                )
-            ratios.append(shared / plain)
+                plain = min(plain, seconds_per_round(bandit, rounds, True, seed, pt.Mixture()))
+                radius = make_radius(K, D, seed)
+                other = min(other, seconds_per_round(bandit, rounds, True, seed, radius))
+            ratios.append(other / plain)
         rows.append((K, float(np.median(ratios))))
-        print(f"K={K:<5} with shares and a rho for each arm: {rows[-1][1]:.2f} times", flush=True)
+        print(f"K={K:<5} {label}: {rows[-1][1]:.2f} times", flush=True)
     return rows
+
+
+def compare_shares(repeats: int) -> list[tuple[int, float]]:
+    """(K, time of a round with shares and a rho for each arm over one without)."""
+    return compare_radii(repeats, "with shares and a rho for each arm", bernoulli, uneven)
+
+
+def compare_unknown(repeats: int) -> list[tuple[int, float]]:
+    """(K, time of a round with `UnknownScale()` over one with `Mixture()`)."""
+    return compare_radii(repeats, "with unknown scales", gaussian, lambda *_: pt.UnknownScale())
 
 
 def compare_threads(repeats: int, samples: int, replications: int) -> float:
@@ -224,6 +250,9 @@ def main(arguments: list[str] | None = None) -> int:
         checks.append((f"K={size[0]}: at least {size[-1]}x", row[-1] >= size[-1]))
     for K, ratio in compare_shares(repeats):
         checks.append((f"K={K}: shares at most {SHARES_CEILING}", ratio <= SHARES_CEILING))
+    for K, ratio in compare_unknown(repeats):
+        label = f"K={K}: unknown scales at most {UNKNOWN_CEILING}"
+        checks.append((label, ratio <= UNKNOWN_CEILING))
     threads: list[tuple[str, Callable[[], float]]] = [
         ("runs of 100,000 samples", lambda: compare_threads(repeats, 100_000, 64)),
         ("runs of 1,000 samples", lambda: compare_threads(repeats, 1_000, 4096)),
