@@ -14,9 +14,10 @@ from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import tell_scales
 from paretoid.estimation.ranges import correlation_of, kinds_of, ranges_of
 from paretoid.explorer.design import Design
+from paretoid.explorer.design_toml import design_toml
 from paretoid.operating.scenarios import known_scenario, moved
 from paretoid.report import design_words
-from paretoid.report.plan_files import plan_design_toml
+from paretoid.report.plan_files import plan_design
 from paretoid.report.plan_repeat import script
 from paretoid.report.plan_text import as_text
 
@@ -34,7 +35,7 @@ def fitted():
 def made(scale, names=ENDPOINTS):
     nothing = np.full((3, 2), np.nan)
     trial = TrialSummary(
-        ARMS, names, ("", ""), (scale, "binary"), MEANS, nothing,
+        ARMS, names, ("", ""), (scale, "binary"), MEANS, np.tile([0.8, np.nan], (3, 1)),
         np.full((3, 2), 90.0), MEANS, nothing, nothing, minimize=("fever",),
     )  # fmt: skip
     rng = np.random.default_rng(1)
@@ -87,7 +88,7 @@ def test_the_plan_is_read_as_text_and_handed_on_as_a_design(fitted, planned):
     text = as_text(fitted, pareto_probability(fitted, EPS1), planned, 80)
     assert "fever is 0 or 1" in " ".join(text.split())
     assert "correlation=0.6, " in script(planned, None, "")
-    design = Design.from_dict(tomllib.loads(plan_design_toml(fitted, planned)))
+    design = Design.from_dict(tomllib.loads(design_toml(*plan_design(fitted, planned))))
     first = design_words._assumptions(design)[0][0]
     assert "IgG is Gaussian with a variance that is learnt; fever is 0 or 1" in first
     assert design.kinds == ("gaussian", "binary")
@@ -100,7 +101,7 @@ def test_a_radius_that_is_told_scales_leans_on_them_in_words(fitted):
                 max_samples=100)  # fmt: skip
     said = made.attrs["guarantee_in_words"]
     assert "log IgG is sub-Gaussian with at most the scales used, the 95% posterior" in said
-    design = Design.from_dict(tomllib.loads(plan_design_toml(fitted, made)))
+    design = Design.from_dict(tomllib.loads(design_toml(*plan_design(fitted, made))))
     assert design.radius == pt.Mixture()
     assert design.bandit.scale[0, 1] == 0.5
 
@@ -147,7 +148,7 @@ def test_an_endpoint_with_a_range_is_bounded_and_not_learnt():
     assert "score lies between 0 and 8; fever is 0 or 1" in planned.attrs["guarantee_in_words"]
     assert "ranges={'score': [0.0, 8.0]}, " in script(planned, None, "")
     assert ranges_of(planned.attrs) == {"score": [0.0, 8.0]}
-    design = Design.from_dict(tomllib.loads(plan_design_toml(fit, planned)))
+    design = Design.from_dict(tomllib.loads(design_toml(*plan_design(fit, planned))))
     assert design.kinds == ((0.0, 8.0), "binary")
     assert design.bandit.scale[0].tolist() == [4.0, 0.5]
     with pytest.raises(ValueError, match="0 of 100 posterior draws"):  # 7.6 + 0.8 does not fit
