@@ -11,8 +11,8 @@ import paretoid as pt
 from paretoid.cli.app import app
 from paretoid.estimation import TrialSummary, pareto_probability, plan, posterior_bandits
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import tell_scales
-from paretoid.estimation.ranges import correlation_of, kinds_of, ranges_of
+from paretoid.estimation.planning import posterior_draws, tell_scales
+from paretoid.estimation.ranges import correlation_of, kinds_of, possible_draws, ranges_of
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
 from paretoid.operating.scenarios import known_scenario, moved
@@ -151,8 +151,9 @@ def test_an_endpoint_with_a_range_is_bounded_and_not_learnt():
     design = Design.from_dict(tomllib.loads(design_toml(*plan_design(fit, planned))))
     assert design.kinds == ((0.0, 8.0), "binary")
     assert design.bandit.scale[0].tolist() == [4.0, 0.5]
-    with pytest.raises(ValueError, match="0 of 100 posterior draws"):  # 7.6 + 0.8 does not fit
-        posterior_bandits(fit, 2, None, {"score": (6.2, 7.8)})
+    means, scales = posterior_draws(fit)
+    with pytest.raises(ValueError, match="0 of 100 posterior draws"):  # all of B are above 7
+        possible_draws(means, scales, ((0.0, 7.0), "binary"))
 
 
 @pytest.mark.parametrize(
