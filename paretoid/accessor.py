@@ -1,7 +1,7 @@
 """`data.paretoid` on xarray's Datasets: `runs.paretoid.summary()`, `runs.paretoid.plot()`.
 
-Whoever has imported paretoid and xarray, in whatever order, has it: `paretoid/__init__.py` loads
-this module when xarray is loaded, and never loads xarray itself.
+It is there once a function that makes or opens Datasets was named (`pt.simulate`); for a file that
+xarray opened itself, `import paretoid.accessor` does.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def _plan(planned: xr.Dataset) -> Shown:
 
 
 def _fit(posterior: xr.Dataset) -> Shown:
+    from paretoid.estimation.draws import posterior_draws
     from paretoid.estimation.model import trial_of
-    from paretoid.estimation.planning import posterior_draws
     from paretoid.intervals import credible_interval
 
     fit = _tree(posterior)

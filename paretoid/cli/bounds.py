@@ -68,7 +68,7 @@ def bounds(
     Example: paretoid bounds covboost --k 2 --delta 0.05
     """
     if check:
-        _check(json)
+        _check(json, quiet)
         return
     from paretoid.cli import members
     from paretoid.goals import AtMost, Goal, ParetoSet
@@ -173,10 +173,11 @@ def _text(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _check(json: bool) -> None:
+def _check(json: bool, quiet: bool) -> None:
     """Derivations by how they are proved; exit code 1 if one fails."""
     from paretoid.theory import symbolic
 
+    note("deriving, which takes some ten seconds", quiet)
     verdicts = symbolic.rederive()
     failed = [verdict for verdict in verdicts if not verdict.holds]
     if json:

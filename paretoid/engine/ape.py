@@ -32,7 +32,7 @@ from paretoid.engine.arms import (
     _upper,
     _upper_rare,
 )
-from paretoid.engine.cache import inlined, kernel, sqrt
+from paretoid.engine.cache import entry, inlined, kernel, pasted, sqrt
 from paretoid.engine.program import (
     AT_MOST,
     CONSTANT_OUTCOMES,
@@ -49,6 +49,8 @@ from paretoid.engine.program import (
 )
 from paretoid.engine.settled import _certify_arm, _certify_dominated, _certify_optimal
 
+FEW = 12  # below this many arms, and with v by objective, arms are looked at one by one
+
 
 @kernel
 def _margins_of(x: Any, i: Any, shift: Any, out: Any) -> None:
@@ -64,31 +66,45 @@ def _margins_of(x: Any, i: Any, shift: Any, out: Any) -> None:
             out[j] = value if value > out[j] else out[j]
 
 
-@kernel
-def _sieve(
-    x: Any, l: Any, lr: Any, v: Any, keep: Any, add: Any, drop: Any, eps: Any, i: Any, top: Any,
-    low: Any, above: Any, over: Any,
+@inlined
+def _sieve_upper(
+    x: Any, l: Any, lr: Any, v: Any, C: Any, i: Any, top: Any, start: Any, stop: Any, out: Any
 ) -> None:  # fmt: skip
-    """above[j] < 0: M+(i, j) > top; over[j] > 0: the lower bound against j is above `low`.
+    """out[j] < 0: M+(i, j) > top, for j = start, ..., stop - 1, where v differs by objective.
 
-    For v that differs by objective. Without square roots, because a > sqrt(b) is a |a| > b; each is
-    shown by one objective. With an objective on the outside all arms are looked at together.
+    Without square roots, because sqrt(b) > a is b > a |a|; one objective shows it. With the
+    objectives on the outside all these arms are looked at together.
     """
-    D, K = x.shape
-    li, C_keep, C_drop = l[i], keep[i], drop[i]
-    for j in range(K):
-        above[j], over[j] = math.inf, -math.inf
-    for d in range(D):
-        means, spreads, C = x[d], v[d], C_keep + add[d]
+    li, block, terms = l[i], out[start:stop], lr[start:stop]
+    for j in range(len(block)):
+        block[j] = math.inf
+    for d in range(len(x)):
+        means, spreads = x[d][start:stop], v[d][start:stop]
+        mean, spread = x[d, i], v[d, i]
+        for j in range(len(block)):
+            gap = top - (mean - means[j])
+            square = (C + (li + terms[j])) * (spread + spreads[j])
+            value = gap * abs(gap) * SLACK - square
+            block[j] = value if value < block[j] else block[j]
+
+
+@inlined
+def _sieve_lower(
+    x: Any, l: Any, v: Any, C: Any, add: Any, eps: Any, i: Any, low: Any, start: Any, stop: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    """out[j] > 0: the lower bound of i against j is above `low`; see `_sieve_upper`."""
+    li, block, terms = l[i], out[start:stop], l[start:stop]
+    for j in range(len(block)):
+        block[j] = -math.inf
+    for d in range(len(x)):
+        means, spreads, level = x[d][start:stop], v[d][start:stop], C + add[d]
         mean, spread, e = x[d, i], v[d, i], eps[d]
-        for j in range(K):
-            diff, vv = mean - means[j], spread + spreads[j]
-            gap = top - diff
-            value = gap * abs(gap) * SLACK - (C_drop + (li + lr[j])) * vv
-            above[j] = value if value < above[j] else above[j]
-            gap = diff + e - low
-            value = gap * abs(gap) - (C + (li + l[j])) * vv * SLACK
-            over[j] = value if value > over[j] else over[j]
+        for j in range(len(block)):
+            gap = mean - means[j] + e - low
+            square = (level + (li + terms[j])) * (spread + spreads[j])
+            value = gap * abs(gap) - square * SLACK
+            block[j] = value if value > block[j] else block[j]
 
 
 @inlined
@@ -115,20 +131,19 @@ def _argmax(values: Any) -> Any:
     return best
 
 
-@inlined
-def _scan_row(
+@kernel
+def _scan_wide(
     x: Any, l: Any, lr: Any, v: Any, keep: Any, add: Any, drop: Any, eps: Any, zero: Any, i: Any,
     top: Any, at: Any, guess: Any, m: Any, e: Any,
 ) -> Any:  # fmt: skip
-    """Row i's (min M+, its j, min lower bound, its j), lowest j on ties.
+    """`_scan_row` where v differs by objective; stops at a smaller M+, then without lower bounds.
 
-    `top` = M+(i, at) is a known entry, `guess` a likely j of the lower bound; m and e are (K,)
-    scratch.
+    Its index has fallen, so another arm is likely to be asked for next.
     """
     D, K = x.shape
-    low, low_at = math.inf, -1
+    low, low_at, known = math.inf, -1, top
     C_keep, C_drop = keep[i], drop[i]
-    if len(v) > 1 and K < WIDE:
+    if K < FEW:
         for j in range(K):
             if j == i:
                 continue
@@ -156,26 +171,49 @@ def _scan_row(
                 if value < low:
                     low, low_at = value, j
         return top, at, low, low_at
+    start = 0
+    while start < K:
+        stop = min(start + BLOCK, K)
+        _sieve_upper(x, l, lr, v, C_drop, i, top, start, stop, m)
+        for j in range(start, stop):
+            if j != i and m[j] >= 0.0:
+                value = _upper_rare(x, l, lr, v, drop, i, j, zero)
+                if value < top or (value == top and j < at):
+                    top, at = value, j
+        start = stop
+    if top < known:
+        return top, at, low, -1
+    low, low_at = _lower_rare(x, l, v, keep, add, i, guess, eps), guess
+    start = 0
+    while start < K:
+        stop = min(start + BLOCK, K)
+        _sieve_lower(x, l, v, C_keep, add, eps, i, low, start, stop, e)
+        for j in range(start, stop):
+            if j != i and e[j] <= 0.0:
+                value = _lower_rare(x, l, v, keep, add, i, j, eps)
+                if value < low or (value == low and j < low_at):
+                    low, low_at = value, j
+        start = stop
+    return top, at, low, low_at
+
+
+@inlined
+def _scan_row(
+    x: Any, l: Any, lr: Any, v: Any, keep: Any, add: Any, drop: Any, eps: Any, zero: Any, i: Any,
+    top: Any, at: Any, guess: Any, m: Any, e: Any,
+) -> Any:  # fmt: skip
+    """Row i's (min M+, its j, min lower bound, its j), lowest j on ties.
+
+    `top` = M+(i, at) is a known entry, `guess` a likely j of the lower bound; m and e are (K,)
+    scratch. A last j of -1: the lower bounds were not looked at.
+    """
+    D, K = x.shape
+    low, low_at = math.inf, -1
+    C_keep, C_drop = keep[i], drop[i]
     if len(v) > 1:
-        low, low_at = _lower_rare(x, l, v, keep, add, i, guess, eps), guess
-        _sieve(x, l, lr, v, keep, add, drop, eps, i, top, low, m, e)
-        start = 0
-        while start < K:
-            hits = 0
-            for j in range(start, min(start + BLOCK, K)):
-                hits += 1 if (m[j] >= 0.0) | (e[j] <= 0.0) else 0
-            if hits > 0:
-                for j in range(start, min(start + BLOCK, K)):
-                    if j != i and m[j] >= 0.0:
-                        value = _upper_rare(x, l, lr, v, drop, i, j, zero)
-                        if value < top or (value == top and j < at):
-                            top, at = value, j
-                    if j != i and e[j] <= 0.0:
-                        value = _lower_rare(x, l, v, keep, add, i, j, eps)
-                        if value < low or (value == low and j < low_at):
-                            low, low_at = value, j
-            start += BLOCK
-        return top, at, low, low_at
+        return _scan_wide(
+            x, l, lr, v, keep, add, drop, eps, zero, i, top, at, guess, m, e
+        )  # fmt: skip
 
     slack = False
     for d in range(D):
@@ -403,7 +441,7 @@ def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any
                     break
 
 
-@kernel
+@pasted
 def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     """Run r until `noise`, one row per sample, is used up or the run ends.
 
@@ -502,8 +540,9 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
                 x, l, lr, v, keep, add, drop, eps, zero, b, index[b], witness[b], blocker[b], m, e
             )
             witness[b] = at
-            blocker[b] = c
-            verified = b
+            if c >= 0:
+                blocker[b] = c
+                verified = b
             if top == index[b]:
                 break
             index[b] = top
@@ -551,7 +590,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
             clock[NEXT] = b if counts[b] <= counts[c] else c
 
 
-@kernel
+@entry
 def advance(program: Any, state: Any, runs: Any, noise: Any, trace: Any) -> None:
     """Advance several runs: run runs[q] by noise[q], an array (samples, width).
 

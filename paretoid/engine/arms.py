@@ -165,5 +165,5 @@ def _lower(x: Any, l: Any, v: Any, C: Any, add: Any, i: Any, j: Any, eps: Any) -
 
 
 # Called, not pasted, off the hot path: every paste costs a second of compilation.
-_upper_rare = kernel(_upper.py_func)  # type: ignore[attr-defined]
-_lower_rare = kernel(_lower.py_func)  # type: ignore[attr-defined]
+_upper_rare = kernel(getattr(_upper, "py_func", _upper))  # NUMBA_DISABLE_JIT=1 leaves it as it is
+_lower_rare = kernel(getattr(_lower, "py_func", _lower))

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from paretoid.engine.arms import _observe, _position
-from paretoid.engine.cache import kernel, sqrt
+from paretoid.engine.cache import entry, pasted, sqrt
 from paretoid.engine.program import (
     FINISHED,
     NEXT,
@@ -21,7 +21,7 @@ from paretoid.engine.program import (
 )
 
 
-@kernel
+@pasted
 def _best_arm(program: Any, state: Any, r: Any, noise: Any, trace: Any, ugap: Any) -> None:
     """LUCB, or UGapEc, by one stream of noise."""
     K, G = len(program.location), len(program.goal)
@@ -109,14 +109,14 @@ def _best_arm(program: Any, state: Any, r: Any, noise: Any, trace: Any, ugap: An
             clock[PENDING] = rival
 
 
-@kernel
+@entry
 def lucb(program: Any, state: Any, runs: Any, noise: Any, trace: Any) -> None:
     """Advance several runs; see `paretoid.engine.ape.advance`."""
     for q in range(len(runs)):
         _best_arm(program, state, runs[q], noise[q], trace[q], False)
 
 
-@kernel
+@entry
 def ugapec(program: Any, state: Any, runs: Any, noise: Any, trace: Any) -> None:
     """Advance several runs; see `paretoid.engine.ape.advance`."""
     for q in range(len(runs)):

@@ -7,15 +7,20 @@ itself looks only at the file of the function it caches and would miss an edited
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# No fastmath: it permits s * (1 / n), and 49 * (1 / 49) < 1 would turn a tie into a domination.
+# error_model="numpy" drops the division-by-zero branches, which keep loops from vectorising.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_ENTRY = {"no_cfunc_wrapper": True, **_OPTIONS}
+_INNER = {"nopython": True, "no_cpython_wrapper": True, **_ENTRY}
 
 
 @lru_cache(maxsize=1)
@@ -55,18 +60,37 @@ def _user_cache() -> Path:
 
 
 def inlined(function: F) -> F:
-    """A kernel pasted into its callers: passing ten arrays to a function costs 30 ns."""
+    """A kernel that LLVM pastes into its callers: passing ten arrays to a function costs 30 ns.
+
+    Numba's own inliner would infer the types of every paste anew, which doubled the compilation.
+    """
+    return _inner(function, forceinline=True)
+
+
+def pasted(function: F) -> F:
+    """The body of one entry, pasted by Numba: it is never compiled by itself."""
     import numba
 
     return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def kernel(function: F) -> F:
-    """`numba.njit(nogil=True)`, cached if a directory can be written.
+    """A function that kernels call, and only kernels: see `paretoid.engine.inner`."""
+    return _inner(function)
 
-    No fastmath: it permits s * (1 / n), and 49 * (1 / 49) < 1 would turn a tie into a domination.
-    error_model="numpy" drops the division-by-zero branches, which keep loops from vectorising.
-    """
+
+def _inner(function: F, **options: bool) -> F:
+    import numba
+
+    from paretoid.engine.inner import Inner
+
+    if numba.config.DISABLE_JIT:
+        return function
+    return cast("F", Inner(function, targetoptions={**_INNER, **options}))
+
+
+def entry(function: F) -> F:
+    """A kernel called from Python, cached with all it calls if a directory can be written."""
     import numba
 
     directory = cache_directory()
@@ -74,9 +98,9 @@ def kernel(function: F) -> F:
     try:
         if directory is not None:
             numba.config.CACHE_DIR = str(directory)
-        return numba.njit(cache=directory is not None, **_OPTIONS)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=directory is not None, **_ENTRY)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # "no locator available"
-        return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+        return numba.njit(**_ENTRY)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = before
 
@@ -84,8 +108,12 @@ def kernel(function: F) -> F:
 def _make_sqrt() -> Any:
     """Square root as one instruction; Numba's `math.sqrt` is a call, which no loop vectorises."""
     from llvmlite import ir
+    from numba import config
     from numba.core import types
     from numba.extending import intrinsic
+
+    if config.DISABLE_JIT:
+        return math.sqrt
 
     @intrinsic  # type: ignore[untyped-decorator]
     def sqrt(typingctx: Any, x: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretoid.engine.arms import _position
-from paretoid.engine.cache import inlined, kernel, sqrt
+from paretoid.engine.cache import entry, inlined, kernel, sqrt
 from paretoid.engine.program import AFFINE, AT_MOST, COVER, LATENT, TABLE, THRESHOLD, Program
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 
@@ -363,7 +363,7 @@ def _end(w: Any, g: Any, enrolled: Any, mark: Any) -> None:
     w.analysed[g] = whole
 
 
-@kernel
+@entry
 def conduct(
     program: Any, w: Any, first: Any, before: Any, after: Any, looks: Any, burn_in: Any,
     dropout: Any, missing: Any, noise: Any, losses: Any, terms: Any, upper: Any, lower: Any,

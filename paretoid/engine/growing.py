@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from paretoid.engine.arms import _observe
-from paretoid.engine.cache import kernel, sqrt
+from paretoid.engine.cache import entry, kernel, pasted, sqrt
 from paretoid.engine.program import (
     AT_MOST,
     COVER,
@@ -146,7 +146,7 @@ def _refresh(state: Any, program: Any, r: Any, arm: Any) -> None:
         state.v[r, d, arm] = sqrt(2.0 * program.factor[arm, d] / n)
 
 
-@kernel
+@pasted
 def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     """Run r until `noise`, one row per sample, is used up or the run ends."""
     K, G = len(program.location), len(program.goal)
@@ -262,7 +262,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
         clock[PENDING] = c if program.both else -1
 
 
-@kernel
+@entry
 def advance(program: Any, state: Any, runs: Any, noise: Any, trace: Any) -> None:
     """Advance several runs; see `paretoid.engine.ape.advance`."""
     for q in range(len(runs)):

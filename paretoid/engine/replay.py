@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.engine.arms import _lower_rare, _observe, _refresh_arm, _rescale, _upper_rare
-from paretoid.engine.cache import kernel, sqrt
+from paretoid.engine.cache import entry, kernel, sqrt
 from paretoid.engine.growing import _high, _low, _refresh
 from paretoid.engine.program import Program, new_state
 from paretoid.theory.checks import FloatArray, IntArray
@@ -51,7 +51,7 @@ def _entry(
             below[i, j] = False
 
 
-@kernel
+@entry
 def _statistics(
     program: Any, state: Any, arms: Any, noise: Any, growing: Any, whole: Any, real: Any,
     upper: Any, lower: Any, below: Any,

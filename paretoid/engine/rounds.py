@@ -20,7 +20,7 @@ from paretoid.engine.arms import (
     _rescale,
     _upper_rare,
 )
-from paretoid.engine.cache import inlined, kernel, sqrt
+from paretoid.engine.cache import entry, inlined, kernel, pasted, sqrt
 from paretoid.engine.program import (
     AT_MOST,
     CONSTANT_OUTCOMES,
@@ -169,7 +169,7 @@ def _answer_k(
         taken += 1
 
 
-@kernel
+@pasted
 def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     """Run r until `noise`, one row per sample, is used up or the run ends."""
     K, G = len(program.location), len(program.goal)
@@ -263,7 +263,7 @@ def _uniform_elimination(program: Any, state: Any, r: Any, noise: Any, trace: An
     clock[TIME], clock[NEXT], clock[PENDING] = t, turn, active
 
 
-@kernel
+@entry
 def uniform_elimination(program: Any, state: Any, runs: Any, noise: Any, trace: Any) -> None:
     """Advance several runs; see `paretoid.engine.ape.advance`."""
     for q in range(len(runs)):
@@ -314,7 +314,7 @@ def _settle(
     return size, True
 
 
-@kernel
+@pasted
 def _round_robin(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     """Run r until `noise`, one row per sample, is used up or the run ends."""
     K, G = len(program.location), len(program.goal)
@@ -389,7 +389,7 @@ def _round_robin(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> No
     clock[TIME], clock[NEXT] = t, turn
 
 
-@kernel
+@entry
 def round_robin(program: Any, state: Any, runs: Any, noise: Any, trace: Any) -> None:
     """Advance several runs; see `paretoid.engine.ape.advance`."""
     for q in range(len(runs)):

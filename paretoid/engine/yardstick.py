@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretoid.engine.arms import _observe, _rescale
-from paretoid.engine.cache import kernel, sqrt
+from paretoid.engine.cache import entry as kernel
+from paretoid.engine.cache import sqrt
 from paretoid.engine.program import (
     AT_MOST,
     CONSTANT_OUTCOMES,

@@ -130,7 +130,7 @@ def _named(pairs: IntArray, arms: Sequence[str]) -> str:
     more = sum(known.values()) - sum(often for _, often in known.most_common(_NAMED))
     if more:
         listed.append(f"others ({more})")
-    return f"; hardest to settle of what is open then: {', '.join(listed)}"
+    return f"; hardest to settle of what is open then: {'; '.join(listed)}"
 
 
 def advice(goal: Goal) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.estimation.compat import group
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.priors import DefaultPriors
 from paretoid.theory.checks import FloatArray
@@ -38,8 +39,6 @@ def mean_given_the_rest(fit: Any) -> FloatArray:
     >>> expected.shape[1:], bool((abs(expected.mean(axis=0) - trial.mean) < 0.01).all())
     ((8, 3), True)
     """
-    from paretoid.estimation.planning import posterior_draws
-
     trial, attributes = trial_of(fit), group(fit, "posterior").attrs
     means, scales = posterior_draws(fit)
     if attributes.get("paretoid_priors") != "default":

@@ -18,6 +18,7 @@ from paretoid.design.informed import informed
 from paretoid.estimation.blocking import blocking_pairs, ties_in_words
 from paretoid.estimation.compat import group
 from paretoid.estimation.conducting import conducted
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.expectations import (
     jackknife_error,
     mean_given_the_rest,
@@ -47,7 +48,7 @@ from paretoid.theory.checks import (
     shown,
 )
 from paretoid.theory.practical import practical_set
-from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius
+from paretoid.theory.radii import BetaBinomial, KaufmannKoolen, Mixture, PairwiseRadius, Radius
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -78,23 +79,6 @@ class PlannedBandit(GaussianBandit):
     @property
     def _spread(self) -> FloatArray:
         return self.noise
-
-
-def posterior_draws(fit: Any) -> tuple[FloatArray, FloatArray]:
-    """(means, scales) of all draws, (S, K, D), on the working scale; binary scales are 1/2."""
-    trial = trial_of(fit)
-    posterior = group(fit, "posterior")
-    S = posterior.sizes["chain"] * posterior.sizes["draw"]
-    K, D = trial.mean.shape
-    means, scales = np.full((S, K, D), np.nan), np.full((S, K, D), 0.5)
-    measured = [d for d, s in enumerate(trial.scales) if s != "binary"]
-    binary = [d for d, s in enumerate(trial.scales) if s == "binary"]
-    if measured:
-        means[:, :, measured] = posterior["mu"].values.reshape(S, K, -1)
-        scales[:, :, measured] = posterior["sigma"].values.reshape(S, K, -1)
-    if binary:
-        means[:, :, binary] = posterior["probability"].values.reshape(S, K, -1)
-    return means, scales
 
 
 def posterior_bandits(
@@ -627,6 +611,12 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
         return radius, (
             f"sharp_bound inverts {whose} on each draw; theorem_1 is for the radius "
             f"of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
+        )
+    if isinstance(radius, BetaBinomial):
+        plain = Mixture(radius.rho, radius.union)
+        return plain, (
+            f"sharp_bound is for {plain} with scale 1/2, not for the plan's own radius, which has "
+            f"no such bound; theorem_1 is for the radius of the paper"
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (

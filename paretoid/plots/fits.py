@@ -28,8 +28,8 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
     >>> len(panels), [label.get_text() for label in panels[0].get_yticklabels()][0]
     (3, 'ChAd/ChAd + BNT')
     """
+    from paretoid.estimation.draws import posterior_draws
     from paretoid.estimation.model import trial_of
-    from paretoid.estimation.planning import posterior_draws
 
     trial = trial_of(fit)
     means, _ = posterior_draws(fit)
@@ -84,8 +84,8 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     3
     """
     from paretoid import theory
+    from paretoid.estimation.draws import posterior_draws
     from paretoid.estimation.model import trial_of
-    from paretoid.estimation.planning import posterior_draws
     from paretoid.theory.checks import check_count
 
     draws = check_count(draws, name="draws", why="it is how many posterior draws are shown.")
@@ -100,8 +100,7 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     lines = -(-len(pairs) // columns)
     if axes is not None and np.size(axes) == len(pairs):  # arranged by the caller
         lines, columns = 1, len(pairs)
-    extra = (0.03 * len(trial.arms) + 0.9) / lines
-    panels = style.many_axes(axes, lines, columns, 4.0, 3.6 + extra).ravel()
+    panels = style.many_axes(axes, lines, columns, 4.0, 3.9).ravel()
     looks = _looks(front)
     for (d, e), axis in zip(pairs, panels, strict=False):
         for i in range(len(trial.arms)):

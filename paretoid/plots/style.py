@@ -131,7 +131,10 @@ def _columns(lengths: list[int], room: int) -> int:
 
 
 def legend_above(panels: Any) -> None:
-    """One legend for several panels: above the figure if it is theirs alone, else in the first."""
+    """One legend for several panels: above the figure if it is theirs alone, else in the first.
+
+    The figure grows by its lines, so that twenty names leave the panels as high as they were.
+    """
     first = panels.flat[0]
     figure = first.get_figure(root=True)
     handles, labels = first.get_legend_handles_labels()
@@ -139,9 +142,12 @@ def legend_above(panels: Any) -> None:
     if own and figure.get_layout_engine() is not None:
         room = int(figure.get_figwidth() * 13)
         whole = [wrapped(str(label), room - 6) for label in labels]
+        columns = _columns([_widest(label) for label in whole], room)
+        lines = -(-sum(label.count("\n") + 1 for label in whole) // columns)
+        figure.set_figheight(figure.get_figheight() + 0.19 * (lines - 1))  # not from the panels
         figure.legend(
             handles, whole, loc="outside upper center", frameon=False, fontsize="small",
-            ncols=_columns([_widest(label) for label in whole], room),
+            ncols=columns,
         )  # fmt: skip
     else:
         first.legend(handles, labels, fontsize="x-small")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.bandits.kinds import kind_in_words
+from paretoid.bandits.kinds import Kind
 from paretoid.explorer.design import Design
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.report import methods
@@ -103,8 +103,12 @@ def _endpoints(design: Design, units: Mapping[str, str], kinds: Mapping[str, str
         "recorded as": [RECORDED.get(kinds.get(name, ""), "") for name in measured.objectives],
         "known after": [f"{days:g} days" if days else "" for days in delays],
     }
-    if design.cone is None and design.scale is not None:
-        columns["scale, fixed beforehand"] = [_range(design.scale[:, d]) for d in range(design.D)]
+    if design.cone is None:
+        if design.kinds is not None:
+            columns["outcomes are"] = [_kind(kind) for kind in design.kinds]
+        columns["scale, fixed beforehand"] = [
+            "" if design.learnt[d] else _range(design.bandit.scale[:, d]) for d in range(design.D)
+        ]
     shown = {head: cells for head, cells in columns.items() if any(cells)}
     rows = [list(map(Cell, row)) for row in zip(*shown.values(), strict=True)]
     blocks: list[Block] = [
@@ -120,6 +124,12 @@ def _endpoints(design: Design, units: Mapping[str, str], kinds: Mapping[str, str
             f"is better: {'; '.join(design.objectives)}."
         ))  # fmt: skip
     return blocks
+
+
+def _kind(kind: Kind) -> str:
+    if isinstance(kind, str):
+        return {"gaussian": "Gaussian", "binary": "0 or 1"}.get(kind, kind)
+    return f"{kind[0]:g} to {kind[1]:g}"
 
 
 def _range(values: Any) -> str:
@@ -149,7 +159,11 @@ def _allocation(design: Design) -> list[str]:
     )
     randomise: Any = getattr(design, "randomise", None)
     if randomise is not None:
-        said.append(f"Allocation is randomised: {randomise}.")
+        said.append(
+            f"Allocation is randomised, with probabilities that follow the rule's proposals: "
+            f"{randomise}. The draws come from a secret that is kept apart from the ledger, which "
+            f"has its hash."
+        )
     else:
         said.append(
             f"Allocation is not randomised: only the order within a batch is shuffled (seed "
@@ -239,34 +253,24 @@ def _guarantee(design: Design) -> list[Block]:
     ]  # fmt: skip
 
 
-def _each_kind(design: Design) -> str:
-    """What is assumed of each endpoint, where they are of different kinds."""
-    assert design.kinds is not None
-    said = []
-    for name, kind, learnt in zip(design.objectives, design.kinds, design.learnt, strict=True):
-        what = kind_in_words(kind)
-        if kind == "gaussian" and not learnt:
-            what = "is sub-Gaussian with at most the scale stated above"
-        said.append(f"{name} {what}")
-    return "; ".join(said)
-
-
 def _assumptions(design: Design) -> Sequence[tuple[str, str]]:
-    law = (
-        (f"Of outcomes as recorded: {_each_kind(design)}.",
-         "An outcome outside its range is refused; one that is not Gaussian needs a transformation "
-         "fixed beforehand. Endpoints of one participant may be correlated.")
-        if design.kinds is not None
-        else
-        ("Outcomes of an arm, as recorded, are Gaussian, with a variance that stays the same.",
-         "Outcomes that are not need a transformation fixed beforehand, such as logarithms.")
-        if not design.radius.needs_scale
-        else ("Outcomes of an arm, as recorded, are sub-Gaussian with at most the scales stated "
-              "above, which were fixed before the data.",
-              "A scale estimated from the outcomes of this trial is no such scale.")
-    )  # fmt: skip
+    some = "Outcomes" if design.learnt.all() else "Outcomes in endpoints without a stated scale"
+    known = "Outcomes" if not design.learnt.any() else "Outcomes in the other endpoints"
+    law = []
+    if design.learnt.any():
+        law.append((
+            f"{some}, as recorded, are Gaussian, with a variance of each arm's own that stays the "
+            f"same.",
+            "Outcomes that are not need a transformation fixed beforehand, such as logarithms.",
+        ))  # fmt: skip
+    if not design.learnt.all():
+        law.append((
+            f"{known}, as recorded, are sub-Gaussian with at most the scales of the design, which "
+            f"were fixed before the data.",
+            "A scale estimated from the outcomes of this trial is no such scale.",
+        ))  # fmt: skip
     rows = [
-        law,
+        *law,
         ("Each participant's outcome has the arm's mean, whatever happened before.",
          "A population that drifts during the trial is not covered."),
         ("Outcomes of different participants are independent, given what happened before.",

@@ -9,8 +9,8 @@ import numpy as np
 
 from paretoid.estimation.compat import group
 from paretoid.estimation.diagnostics import diagnose
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import posterior_draws
 from paretoid.estimation.sampling import attempts
 from paretoid.intervals import credible_interval
 from paretoid.report.page import Cell, TableBlock

@@ -137,8 +137,8 @@ def _answers(
             blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
             continue
         sentences = [
-            f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
-            f"over {draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
+            f"How many: {_how_many(math.isfinite(size[0]), level, summary, limit)}, averaged over "
+            f"{draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
             f"Which arms: {which_arms(summary, planned.arm.values)}",
             f"How sure: {_wrong(summary, planned)}",
             *(
@@ -162,6 +162,13 @@ def _answers(
         said = f"The fit has problems that its maker accepted: {problems}. "
         blocks.insert(0, TextBlock(said + "All numbers below inherit them.", "warning"))
     return blocks
+
+
+def _how_many(enough: bool, level: float, summary: Summary, limit: int) -> str:
+    if enough:
+        return f"with so many a trial has its answer with probability {level:.0%}"
+    done = summary.stopped / summary.runs
+    return f"by {limit:,} a trial has its answer with probability {done:.0%}, not {level:.0%}"
 
 
 def _saved(plan: xr.Dataset, limit: int) -> str:

@@ -11,8 +11,8 @@ from paretoid import text
 from paretoid.bandits.kinds import plain_kinds
 from paretoid.conduct import Conduct
 from paretoid.estimation.compat import save_fit
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import posterior_draws
 from paretoid.estimation.ranges import kinds_of, ranges_of
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml

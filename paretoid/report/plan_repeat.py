@@ -103,7 +103,8 @@ def script(planned: xr.Dataset, shares: xr.Dataset | None, made: str) -> str:
     elif float(said.get("mix", 0.2)) != 0.2:
         more += f"mix={float(said['mix'])!r}, "
     if "conducted" in said:
-        more += f"conduct=pt.{said['conducted']}, "
+        conduct = said["conducted"].replace("Randomisation(", "pt.Randomisation(")
+        more += f"conduct=pt.{conduct}, "
     if "correlation" in said:
         more += f"correlation={correlation_of(said)!r}, "
     if "ranges" in said:

@@ -65,7 +65,7 @@ def which_arms(summary: Summary, arms: Sequence[str]) -> str:
         f"{text.shares(low, high)})"
     )
     if others:
-        listed = "; ".join(f"{name}, in {count / summary.runs:.1%}" for name, count in others)
+        listed = "; ".join(f"{count / summary.runs:.1%} {name}" for name, count in others)
         said += f". Otherwise: {listed}"
     return f"{said}. The true means differ from draw to draw, and with them the right answer."
 
@@ -83,9 +83,11 @@ def bounds_words(planned: xr.Dataset) -> str:
     said = str(planned.attrs["bounds_in_words"])
     said = said.replace("sharp_bound", "the sharp bound").replace("theorem_1", "Theorem 1")
     return (
-        said[:1].upper() + said[1:].rstrip(".") + ". They bound the samples of those trials in "
-        "which all intervals hold, 1 - delta of them at least, from above; N is what the simulated "
-        "trials of this plan took."
+        said[:1].upper()
+        + said[1:].rstrip(".")
+        + ". With those radii, trials in which all intervals "
+        "hold, 1 - delta of them at least, take no more than that; N is what the simulated trials "
+        "of this plan took."
     )
 
 

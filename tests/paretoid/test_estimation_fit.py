@@ -33,7 +33,7 @@ from paretoid.estimation import (
     save_fit,
 )  # fmt: skip
 from paretoid.estimation.compat import annotate, convergence, group, import_pymc, quiet
-from paretoid.estimation.planning import posterior_draws
+from paretoid.estimation.draws import posterior_draws
 from paretoid.report import write_plan
 from paretoid.report.plan_text import as_dict, as_text
 from paretoid.text import as_json

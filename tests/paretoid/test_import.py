@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import paretoid
 
 ROOT = Path(paretoid.__file__).parents[1]
@@ -71,3 +73,32 @@ def test_numba_keeps_its_own_cache_setting(tmp_path):
         "print(numba.config.CACHE_DIR == before)"
     )
     assert python(code) == "True"
+
+
+def test_without_a_compiler_runs_are_the_same():
+    code = (
+        "import paretoid as pt; b = pt.GaussianBandit([[0.0, 3.0], [3.0, 0.0], [-1.0, -1.0]]);"
+        "runs = pt.simulate(b, radius=pt.UnknownScale(), seed=1);"
+        "print(runs.stopping_time.values.tolist(), runs.pulls.values.tolist())"
+    )
+    assert python(code, NUMBA_DISABLE_JIT="1") == python(code)
+
+
+def test_a_function_of_kernels_is_compiled_once_and_refuses_python():
+    """Numba would compile it for 3 and for any n, and crash when Python calls it."""
+    import numba
+
+    from paretoid.engine.cache import kernel
+
+    @kernel
+    def double(n):
+        return 2 * n
+
+    @numba.njit
+    def outside(n):
+        return double(3) + double(n)
+
+    assert outside(4) == 14
+    assert len(double.overloads) == 1
+    with pytest.raises(TypeError, match="double is called by kernels alone"):
+        double(4)

@@ -12,7 +12,6 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid.after_import import after_import
 from paretoid.bounds import sample_bounds
 from paretoid.cli import app
 from paretoid.notebook import Shown
@@ -111,31 +110,13 @@ def test_a_table_says_the_same_in_text_and_in_html():
     assert shown(table).words == ["two", "arm", "n", "A", "1", "B\\u001b[2J", "20", "a < b"]
 
 
-def test_the_accessor_comes_with_xarray_and_never_brings_it():
+def test_the_accessor_comes_with_results_and_import_paretoid_brings_no_xarray():
     code = (
         "import sys, paretoid; print('xarray' in sys.modules)\n"
-        "import xarray as xr; print(xr.Dataset.paretoid.__name__, len([f for f in sys.meta_path if "
-        "type(f).__module__.startswith('paretoid')]))"
+        "paretoid.simulate; import xarray as xr; print(xr.Dataset.paretoid.__name__)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.split() == ["False", "ParetoidAccessor", "0"]
-
-
-def test_what_waits_for_an_import_is_called_once_and_lets_other_imports_pass(tmp_path, monkeypatch):
-    (tmp_path / "awaited_module.py").write_text("x = 1")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    said = []
-    after_import("awaited_module", lambda: said.append(sys.modules["awaited_module"].x))
-    with pytest.raises(ModuleNotFoundError):
-        import no_such_module_here  # noqa: F401
-    assert said == []
-    import awaited_module
-
-    after_import("awaited_module", lambda: said.append("there already"))
-    assert said == [1, "there already"]
-    del sys.modules["awaited_module"]
-    del awaited_module
+    assert out.stdout.split() == ["False", "ParetoidAccessor"]
 
 
 def test_progress_is_logged_where_logging_is_set_up(caplog, capsys):

@@ -125,11 +125,19 @@ def test_conduct_margin_directions_scales_and_limits_are_in_words():
         "effect mg larger 1",
         "harm smaller 1 if it happened, else 0 7 days 0.25",
         "or surely beyond a limit, or surely within 1 of an arm that is surely optimal up to",
-        "sub-Gaussian with at most the scales stated above",
+        "Outcomes, as recorded, are sub-Gaussian with at most the scales of the design",
         "The data that shaped the radius are not counted again: Doe 2020.",
         "Allocation is not randomised",
     ):
         assert sentence in text, sentence
+
+
+def test_endpoints_of_different_kinds_have_the_law_that_their_radius_assumes():
+    kinds = {"x": "gaussian", "y": "binary", "z": (0, 10)}
+    text = words(Design(["A", "B"], ["x", "y", "z"], outcomes=kinds))
+    assert "Outcomes in endpoints without a stated scale, as recorded, are Gaussian" in text
+    assert "Outcomes in the other endpoints, as recorded, are sub-Gaussian with at most" in text
+    assert "x larger Gaussian y larger 0 or 1 0.5 z larger 0 to 10 5" in text
 
 
 def test_practical_sets_have_their_own_words():

@@ -192,7 +192,7 @@ def test_bounds_stand_apart_from_n_with_what_they_hold_for_in_page_and_text(nast
     remark = "another radius, which is told each draw's scales"
     assert remark in words.split("Upper bounds, median draw.")[1]
     assert remark in page.under("p", "figcaption", "small", "div")
-    event = "those trials in which all intervals hold, 1 - delta of them at least"
+    event = "trials in which all intervals hold, 1 - delta of them at least"
     assert event in words
     seen = set()
     for g, row in enumerate(page.rows("sharp bound, median draw")):
@@ -220,8 +220,8 @@ def test_the_other_answers_are_named_with_their_shares(nasty_plan):
     )
     first, second = Parsed(plan_report(fit, shares, made)).under("li", "p").split("How many:")[1:3]
     names = [str(arm) for arm in planned.arm.values]
-    assert f"Otherwise: {names[0]}, {names[1]}, in 2.5%." in first
-    assert f"Otherwise: {names[0]}, {names[2]}, in 5.0%; {names[0]}, {names[1]}, in 2.5%." in second
+    assert f"Otherwise: 2.5% {names[0]}, {names[1]}." in first
+    assert f"Otherwise: 5.0% {names[0]}, {names[2]}; 2.5% {names[0]}, {names[1]}." in second
     assert "How sure: the probability of a wrong answer is proved to be at most 0.1; " in first
     lines = as_text(fit, shares, made, 120).splitlines()
     assert any(line.split() == f"{names[0]}, {names[2]} 5.0%".split() for line in lines)

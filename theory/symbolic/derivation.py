@@ -12,8 +12,9 @@ import sympy as sp
 
 #: how a derivation may be proved, strongest first, and what that is worth
 HOW = {
-    "symbolic": "algebra and calculus by SymPy: a proof",
-    "interval": "interval arithmetic on cells that cover the range: a proof, rounding included",
+    "symbolic": "algebra and calculus by SymPy: the steps of a proof",
+    "interval": "interval arithmetic on cells that cover a range: the steps of a proof, rounding "
+    "included",
     "numerical": "evaluated on a dense grid: evidence, no proof",
 }
 
