@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,9 @@ from paretoid.cli.options import (
 )
 from paretoid.cli.terminal import check_folder, note, say, say_json, shows_progress, width
 from paretoid.theory.checks import check_choice
+
+if TYPE_CHECKING:
+    from paretoid.estimation import TrialSummary
 
 Start = Annotated[
     str,
@@ -69,6 +72,15 @@ def plan(
         typer.Option(
             metavar="X[;X,...]",
             help="Of endpoints in simulated trials: a number, or rows between semicolons.",
+        ),
+    ] = None,
+    ranges: Annotated[
+        str | None,
+        typer.Option(
+            "--range",
+            metavar="NAME=LOW:HIGH,...",
+            help="Normal endpoints that no outcome can leave, such as pain=0:10: their scale is "
+            "half the range, and they need not be Gaussian.",
         ),
     ] = None,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
@@ -156,6 +168,7 @@ def plan(
     if fold is not None:
         estimation.fold_margin(summary, fold)
     shared = _correlation(correlation, len(summary.endpoints))
+    within_ranges = _ranges(ranges, summary)
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
@@ -166,7 +179,8 @@ def plan(
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
-        shares=shares, conduct=conducted, correlation=shared, progress=shown,
+        shares=shares, conduct=conducted, correlation=shared, ranges=within_ranges,
+        progress=shown,
     )  # fmt: skip
     optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
     priors = published.sensitivity(
@@ -189,6 +203,29 @@ def plan(
         say_json(as_dict(fitted, optimal, planned, priors=priors))
     else:
         say(as_text(fitted, optimal, planned, width(), priors=priors))
+
+
+def _ranges(text: str | None, summary: TrialSummary) -> dict[str, Any] | None:
+    """--range as a table by endpoint, refused before the fit; None: not given."""
+    if text is None:
+        return None
+    from paretoid.estimation.ranges import kinds_of
+
+    given: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, ends = part.rpartition("=")
+        low, colon, high = ends.partition(":")
+        try:
+            given[name.strip()] = float(low), float(high)
+        except ValueError:
+            colon = ""
+        if not colon or not name.strip():
+            raise ValueError(f"--range {part.strip()!r} must be NAME=LOW:HIGH, such as pain=0:10.")
+    try:
+        kinds_of(summary, given)
+    except ValueError as error:
+        raise ValueError(f"--range: {error}") from None
+    return given
 
 
 def _correlation(text: str | None, D: int) -> Any:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, MixedBandit
+from paretoid.bandits.kinds import Kind, kind_in_words
 from paretoid.bounds import Problem, setting_bounds
 from paretoid.conduct import Conduct
 from paretoid.design.informed import informed
@@ -26,6 +28,7 @@ from paretoid.estimation.margins import fold_margin as fold_margin
 from paretoid.estimation.margins import with_margin as with_margin
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.probability import pareto_probability as pareto_probability
+from paretoid.estimation.ranges import kinds_of, possible_draws
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import Goal
 from paretoid.goals.base import with_union
@@ -77,12 +80,15 @@ class PlannedBandit(GaussianBandit):
         return self.noise
 
 
-def posterior_bandits(fit: Any, n: int, correlation: Any = None) -> list[Bandit]:
+def posterior_bandits(
+    fit: Any, n: int, correlation: Any = None, ranges: Mapping[str, Any] | None = None
+) -> list[Bandit]:
     """`n` instances, draws spread evenly over the posterior; log outcomes where log-normal.
 
     Gaussian with a scale per arm and endpoint, Bernoulli where all endpoints are binary, or a
     `MixedBandit` where some are. So it is where endpoints are correlated: `correlation` is that of
-    the Gaussians behind the outcomes of one participant, a number or a matrix.
+    the Gaussians behind the outcomes of one participant, a number or a matrix. `ranges`, by the
+    names of normal endpoints, are ends that no outcome leaves; draws they exclude are left out.
 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -92,13 +98,17 @@ def posterior_bandits(fit: Any, n: int, correlation: Any = None) -> list[Bandit]
     ((8, 3), True)
     """
     means, scales = posterior_draws(fit)
-    n = check_count(n, name="n", most=len(means), why="each instance is a draw of the posterior.")
-    rows = np.floor((np.arange(n) + 0.5) * len(means) / n).astype(int)
     trial = trial_of(fit)
-    return [bandit_of_trial(trial, means[r], scales[r], None, correlation) for r in rows]
+    kinds = kinds_of(trial, ranges)
+    possible = possible_draws(means, scales, kinds)
+    n = check_count(n, name="n", most=len(possible), why="each instance is a posterior draw.")
+    rows = possible[np.floor((np.arange(n) + 0.5) * len(possible) / n).astype(int)]
+    return [bandit_of_trial(trial, means[r], scales[r], None, correlation, kinds) for r in rows]
 
 
-def plug_in_bandit(fit: Any, correlation: Any = None) -> Bandit:
+def plug_in_bandit(
+    fit: Any, correlation: Any = None, ranges: Mapping[str, Any] | None = None
+) -> Bandit:
     """The instance at the posterior means, with root mean square scales.
 
     Means are averages of `expectations.mean_given_the_rest`, which hardly depend on the seed.
@@ -110,15 +120,22 @@ def plug_in_bandit(fit: Any, correlation: Any = None) -> Bandit:
     >>> bandit.objectives, bool((abs(bandit.means - trial.mean) < 0.05).all())
     (('IgG', 'NT50 wild-type', 'NT50 delta'), True)
     """
-    means, scales = mean_given_the_rest(fit), posterior_draws(fit)[1]
-    return _averaged(trial_of(fit), means, scales, correlation)
+    means, scales = posterior_draws(fit)
+    trial = trial_of(fit)
+    kinds = kinds_of(trial, ranges)
+    rows = possible_draws(means, scales, kinds)
+    return _averaged(trial, mean_given_the_rest(fit)[rows], scales[rows], correlation, kinds)
 
 
 def _averaged(
-    trial: TrialSummary, means: FloatArray, scales: FloatArray, correlation: Any = None
+    trial: TrialSummary,
+    means: FloatArray,
+    scales: FloatArray,
+    correlation: Any = None,
+    kinds: tuple[Kind, ...] | None = None,
 ) -> Bandit:
     spread = np.sqrt((scales**2).mean(axis=0))
-    return bandit_of_trial(trial, means.mean(axis=0), spread, None, correlation)
+    return bandit_of_trial(trial, means.mean(axis=0), spread, None, correlation, kinds)
 
 
 def plug_in_time_error(fit: Any) -> float:
@@ -146,13 +163,14 @@ def bandit_of_trial(
     noise: FloatArray,
     scale: Any = None,
     correlation: Any = None,
+    kinds: tuple[Kind, ...] | None = None,
 ) -> Bandit:
     """A bandit with the arms and endpoints of `trial`; known-scale radii are told `scale`."""
     names: dict[str, Any] = {
         "arms": trial.arms, "objectives": trial.endpoints, "minimize": trial.minimize,
     }  # fmt: skip
-    kinds = ["binary" if kind == "binary" else "gaussian" for kind in trial.scales]
-    if correlation is not None or len(set(kinds)) > 1:
+    kinds = kinds_of(trial) if kinds is None else kinds
+    if correlation is not None or len(set(kinds)) > 1 or not isinstance(kinds[0], str):
         shared = 0.0 if correlation is None else correlation
         return MixedBandit(means, kinds, sd=noise, scale=scale, correlation=shared, **names)
     if kinds[0] == "binary":
@@ -171,8 +189,9 @@ def tell_scales(
         return list(bandits)
     trial, shared = trial_of(fit), getattr(first, "correlation", None)
     stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
+    kinds = getattr(first, "kinds", None)
     return [
-        bandit_of_trial(trial, bandit.means, bandit.noise, stated, shared)  # type: ignore[attr-defined]
+        bandit_of_trial(trial, bandit.means, bandit.noise, stated, shared, kinds)  # type: ignore[attr-defined]
         for bandit in bandits
     ]
 
@@ -193,6 +212,7 @@ def plan(
     mix: float = 0.2,
     conduct: Conduct | None = None,
     correlation: Any = None,
+    ranges: Mapping[str, Any] | None = None,
     seed: int = 1,
     executor: Any = None,
     progress: bool = False,
@@ -214,6 +234,9 @@ def plan(
 
     correlation of the Gaussians behind the outcomes of one participant, for the simulation: a
                 number for all pairs of endpoints, or a matrix; the guarantee never leans on it
+    ranges      of normal endpoints that no outcome can leave, by name: {"pain": (0, 10)}. Their
+                scale is then half the range and not learnt, and nobody need believe that they
+                are Gaussian. Posterior draws that a range excludes are left out
 
     shares      "informed": the default radius shares delta out by the samples that each arm is
                 expected to need, and has its rho by arm, see `informed`; `mix` is the part shared
@@ -260,10 +283,11 @@ def plan(
             f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
             f"scale below the true one proves nothing. The default is 0.95."
         )
-    plug_in = plug_in_bandit(fit, correlation)
+    kinds = kinds_of(trial, ranges)
+    plug_in = plug_in_bandit(fit, correlation, ranges)
     conduct = as_conduct(conduct, plug_in, max_samples)
     sizes = assurance_sizes(samples, max_samples)
-    bandits = posterior_bandits(fit, draws, correlation)
+    bandits = posterior_bandits(fit, draws, correlation, ranges)
     K = plug_in.K
     common: dict[str, Any] = {
         "delta": delta, "seed": seed, "max_samples": max_samples, "executor": executor,
@@ -354,7 +378,7 @@ def plan(
         "shares": shares if tuned else "as given",
         "mix": mix if uniform is not None else 1.0,
         "guarantee_in_words": _in_words(
-            radius, trial, scale_quantile, delta, runs.attrs["guarantee"], correlation
+            radius, trial, kinds, scale_quantile, delta, runs.attrs["guarantee"], correlation
         ),
         "shares_in_words": _shares_in_words(radius, len(goal_list), mix)
         if uniform is not None
@@ -371,6 +395,7 @@ def plan(
         "fold": 0.0 if fold is None else fold,
         "scale_quantile": scale_quantile,
         **({} if correlation is None else {"correlation": np.ravel(correlation).tolist()}),
+        **({"ranges": json.dumps(_stated(trial, kinds))} if ranges else {}),
         **({} if conduct is None else {"conducted": repr(conduct)}),
         "asked": "; ".join(map(repr, asked)),  # with all digits, which `goal` has not
     }
@@ -477,13 +502,13 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
 def _in_words(
     radius: Radius,
     trial: TrialSummary,
+    kinds: tuple[Kind, ...],
     scale_quantile: float,
     delta: float,
     guarantee: str,
     correlation: Any = None,
 ) -> str:
     """What is promised, and what of each endpoint it rests on."""
-    kinds = {kind == "binary" for kind in trial.scales}
     said = _promise(radius, trial, kinds, scale_quantile, delta, guarantee)
     if correlation is None:
         return said
@@ -497,7 +522,7 @@ def _in_words(
 def _promise(
     radius: Radius,
     trial: TrialSummary,
-    binary: set[bool],
+    kinds: tuple[Kind, ...],
     scale_quantile: float,
     delta: float,
     guarantee: str,
@@ -505,11 +530,11 @@ def _promise(
     if guarantee != "proved":
         return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
-    if len(binary) > 1:
-        return f"{promise} if {_each_endpoint(radius, trial, scale_quantile)}."
+    if len(set(kinds)) > 1 or not isinstance(kinds[0], str):
+        return f"{promise} if {_each_endpoint(radius, trial, kinds, scale_quantile)}."
     if not radius.needs_scale:
         return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."
-    if binary == {True}:
+    if kinds[0] == "binary":
         return f"{promise}, for any 0/1 outcomes."
     return (
         f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
@@ -517,14 +542,23 @@ def _promise(
     )
 
 
-def _each_endpoint(radius: Radius, trial: TrialSummary, scale_quantile: float) -> str:
+def _stated(trial: TrialSummary, kinds: tuple[Kind, ...]) -> dict[str, Any]:
+    """The stated ranges by the full names of their endpoints."""
+    return {name: kind for name, kind in zip(trial.endpoints, kinds, strict=True)
+            if not isinstance(kind, str)}  # fmt: skip
+
+
+def _each_endpoint(
+    radius: Radius, trial: TrialSummary, kinds: tuple[Kind, ...], scale_quantile: float
+) -> str:
     """What is assumed of each endpoint, where they are of different kinds."""
     known = radius.known(len(trial.endpoints))
     said = []
-    for name, kind, told in zip(trial.endpoints, trial.scales, known, strict=True):
-        what = f"log {name}" if kind == "log-normal" else name
-        if kind == "binary":
-            said.append(f"{what} is 0 or 1")
+    for d, name in enumerate(trial.endpoints):
+        what = f"log {name}" if trial.scales[d] == "log-normal" else name
+        kind, told = kinds[d], known[d]
+        if kind != "gaussian":
+            said.append(f"{what} {kind_in_words(kind)}")
         elif told:
             said.append(
                 f"{what} is sub-Gaussian with at most the scales used, the {scale_quantile:.0%} "

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.bandits.kinds import plain_kinds
 from paretoid.conduct import Conduct
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
+from paretoid.estimation.ranges import kinds_of, ranges_of
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
 from paretoid.registry import goal_of, radius_of, split
@@ -115,13 +117,15 @@ def plan_design(fit: Any, planned: xr.Dataset, source: str = "") -> tuple[Design
     goals = [goal_of(str(goal)) for goal in planned.goal.values]
     if radius is None or None in goals:
         raise ValueError("the plan's goals or radius are none of ours, and no file can name them.")
-    kinds = {name: "binary" if kind == "binary" else "gaussian"
-             for name, kind in zip(trial.endpoints, trial.scales, strict=True)}  # fmt: skip
+    kinds = plain_kinds(kinds_of(trial, ranges_of(planned.attrs)), trial.endpoints)
     binary = set(trial.scales) == {"binary"}
     scale: Any = None
     if radius.known(len(kinds)).all():
         quantile = float(planned.attrs["scale_quantile"])
         scale = 0.5 if binary else np.quantile(posterior_draws(fit)[1], quantile, axis=0)
+        for d, kind in enumerate(kinds.values()):
+            if isinstance(kind, list):
+                scale[:, d] = (kind[1] - kind[0]) / 2
     design = Design(
         trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
         float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,

@@ -9,6 +9,7 @@ import numpy as np
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
+from paretoid.estimation.ranges import correlation_of, ranges_of
 from paretoid.registry import goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.fitted import fit_call
@@ -104,6 +105,10 @@ def script(planned: xr.Dataset, shares: xr.Dataset | None, made: str) -> str:
     if "conducted" in said:
         conduct = said["conducted"].replace("Randomisation(", "pt.Randomisation(")
         more += f"conduct=pt.{conduct}, "
+    if "correlation" in said:
+        more += f"correlation={correlation_of(said)!r}, "
+    if "ranges" in said:
+        more += f"ranges={ranges_of(said)!r}, "
     if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
         more += f"scale_quantile={float(said['scale_quantile'])!r}, "
     if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):
