@@ -1,7 +1,8 @@
-"""What `.ci/run` does, one command each: `nox` runs everything, `nox -s lint` one session."""
+"""What `.ci/run` does, one command each, and the oldest dependencies: `nox -s lint` runs one."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import nox
@@ -61,4 +62,17 @@ def second_stack(session: nox.Session) -> None:
         "pytest", "-q", "tests/paretoid/test_estimation_fit.py",
         "tests/paretoid/test_estimation_summary.py", "tests/paretoid/test_run_once.py",
         "tests/paretoid/test_explorer.py",
+    )  # fmt: skip
+
+
+@nox.session(python="3.11")
+def lowest(session: nox.Session) -> None:
+    """The oldest dependencies that pyproject.toml allows, all together; not part of `.ci/run`."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    session.install(*(line.replace(">=", "==") for line in project["dependencies"]))
+    session.install(".[test]")
+    # Old libraries beside the newest of their own dependencies warn of what will go away.
+    session.run(
+        "pytest", "-q", "-W", "ignore::DeprecationWarning", *session.posargs,
+        env={"MPLBACKEND": "Agg"},
     )  # fmt: skip

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paretoid import estimation, plots, theory, validation, view
-    from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+    from paretoid.bandits import (
+        Bandit,
+        BernoulliBandit,
+        GaussianBandit,
+        MixedBandit,
+        ResampledBandit,
+    )
     from paretoid.conduct import Conduct
     from paretoid.cones import in_cone, preferences
     from paretoid.explorer import Allocation, Explorer
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
+    from paretoid.operating import Scenario, operating_characteristics, read_scenarios
     from paretoid.rules import (
         APE,
         EGE,
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from paretoid.theory.radii import (
         KaufmannKoolen,
         LUCB1Like,
+        MixedScale,
         Mixture,
         PairwiseRadius,
         Radius,
@@ -51,19 +59,20 @@ __version__ = "0.1.0"
 
 #: module: the names that come from it
 _NAMES = {
-    "bandits": "Bandit BernoulliBandit GaussianBandit ResampledBandit",
+    "bandits": "Bandit BernoulliBandit GaussianBandit MixedBandit ResampledBandit",
     "runs": "Campaign CampaignError open_campaign",
     "conduct": "Conduct",
     "cones": "in_cone preferences",
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
     "instances": "INSTANCES load_instance read_instance write_instance",
+    "operating": "Scenario operating_characteristics read_scenarios",
     "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
     "UniformElimination",
     "runs.anytime": "anytime",
     "runs.simulate": "simulate",
-    "theory.radii": "KaufmannKoolen LUCB1Like Mixture PairwiseRadius Radius RoleTerms SingleArm "
-    "UnknownScale",
+    "theory.radii": "KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius Radius RoleTerms "
+    "SingleArm UnknownScale",
     "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",
@@ -75,13 +84,14 @@ _MODULES = ("estimation", "plots", "theory", "validation", "view")
 __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
     "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
-    "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "Mixture",
-    "PairwiseRadius", "ParetoSet", "PosteriorSampling", "PracticalSet", "Radius",
-    "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run", "Shares", "SingleArm", "TopTwo",
-    "Tracking", "UGapEc", "UniformElimination", "UnknownScale", "View", "anytime", "at_least",
-    "at_most", "estimation", "in_cone", "preferences",
-    "load_instance", "open_campaign", "plots", "read_instance", "run_once", "simulate", "theory",
-    "validation", "view", "write_instance",
+    "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "MixedBandit",
+    "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
+    "PracticalSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run",
+    "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
+    "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
+    "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",
+    "read_instance", "read_scenarios", "run_once", "simulate", "theory", "validation", "view",
+    "write_instance",
 ]  # fmt: skip
 
 # In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links
@@ -90,7 +100,14 @@ if not os.path.isdir(os.path.join(__path__[0], "theory")):
     __path__.append(os.path.dirname(__path__[0]))
 
 
+#: what makes or opens Datasets, which have `.paretoid` then
+_MAKERS = {"simulate", "anytime", "operating_characteristics", "Campaign", "open_campaign",
+           "estimation"}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MAKERS:
+        import_module(f"{__name__}.accessor")
     if name in _MODULES:
         return import_module(f"paretoid.{name}")
     if name in _WHERE:

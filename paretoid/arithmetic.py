@@ -90,9 +90,11 @@ class LostDigitsError(ValueError):
 
 
 def digits_lost(
-    bandit: Bandit, unknown: bool, counts: Any, means: FloatArray, ss: FloatArray
+    bandit: Bandit, unknown: Any, counts: Any, means: FloatArray, ss: FloatArray
 ) -> BoolArray:
     """(..., K, D) where sums have too few digits left; the spread is learnt from `ss` if unknown.
+
+    `unknown` is True, False, or one of them for each objective.
 
     >>> import paretoid as pt
     >>> bandit = pt.GaussianBandit([[0.0], [1.0]])
@@ -100,16 +102,18 @@ def digits_lost(
     >>> bool(digits_lost(bandit, True, counts, bandit.means, counts).any())
     False
     """
-    spread = np.sqrt(ss / np.maximum(counts, 1)) if unknown else bandit.scale
+    spread = bandit.scale
+    if np.any(unknown):
+        spread = np.where(unknown, np.sqrt(ss / np.maximum(counts, 1)), spread)
     return out_of_range(counts, means, spread)
 
 
 def check_digits(
-    bandit: Bandit, unknown: bool, counts: Any, means: FloatArray, ss: FloatArray
+    bandit: Bandit, unknown: Any, counts: Any, means: FloatArray, ss: FloatArray
 ) -> None:
     """Refuse runs whose sums have lost too many digits; all (..., K, D), means from the reference.
 
-    The spread is the bandit's scale or, where that is unknown, learnt from `ss`.
+    The spread is the bandit's scale or, where that is `unknown`, learnt from `ss`.
 
     >>> import paretoid as pt
     >>> bandit = pt.GaussianBandit([[0.0], [1.0]])

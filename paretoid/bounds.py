@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoid import theory
+from paretoid import text, theory
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
+from paretoid.notebook import Shown
 from paretoid.rules import APE
 from paretoid.theory.bound import Bound
 from paretoid.theory.characteristic_time import CharacteristicTime
-from paretoid.theory.checks import FloatArray, check_delta
+from paretoid.theory.checks import FloatArray, WrongTypeError, check_delta
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
 from paretoid.theory.sharp_bound import check_invertible
 
@@ -123,9 +124,24 @@ def setting_bounds(
     return {name: bound() for name, (speaks, bound) in theorems.items() if speaks and name in names}
 
 
+class Bounds(dict[str, Bound]):
+    """Bounds by name; a notebook shows them as a table, with where each holds.
+
+    >>> "<td" in Bounds(one=Bound(7.0, holds="in expectation", source="a book"))._repr_html_()
+    True
+    """
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, text.count(bound), bound.holds, bound.source] for name, bound in self.items()
+        ]
+        table = Shown("bounds on the samples", ["bound", "samples", "holds", "source"], rows, (), 4)
+        return table._repr_html_()
+
+
 def sample_bounds(
     bandit: Bandit, goal: Goal | None = None, delta: float = 0.1, radius: Any = None
-) -> dict[str, Bound]:
+) -> Bounds:
     """Bounds on the number of samples, by name; those that say nothing here are left out.
 
     sharp_bound     of APE with `radius`, by default `Mixture()`; `KaufmannKoolen` has one too
@@ -146,10 +162,12 @@ def sample_bounds(
     'with probability at least 1 - delta = 0.9'
     """
     if not isinstance(bandit, Bandit):
-        raise ValueError(f"bandit={bandit!r} must be a Bandit, such as load_instance('covboost').")
+        raise WrongTypeError(
+            f"bandit={bandit!r} must be a Bandit, such as load_instance('covboost')."
+        )
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
-        raise ValueError(f"goal={goal!r} must be one of ParetoSet, Cover, AtMost.")
+        raise WrongTypeError(f"goal={goal!r} must be one of ParetoSet, Cover, AtMost.")
     goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
     radius = Mixture() if radius is None else radius
@@ -157,4 +175,4 @@ def sample_bounds(
     known = Problem.of(bandit)
     bounds = setting_bounds(known, goal, delta, radius, proved=True)  # of any delta-correct method
     bounds |= setting_bounds(known, goal, delta, SingleArm(), proved=True, names=["expected_lucb1"])
-    return {name: bounds[name] for name in NAMES if name in bounds}
+    return Bounds({name: bounds[name] for name in NAMES if name in bounds})

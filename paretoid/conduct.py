@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.text import counted, meant
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count, refusal
 
 #: a number for everything, or one by name
 ByName = float | tuple[tuple[str, float], ...]
@@ -360,7 +360,9 @@ def _as_rate(rate: Any) -> Any:
         steps = []
         for step in rate:
             if not isinstance(step, Sequence) or isinstance(step, str) or len(step) != 2:
-                raise ValueError(f"rate={rate!r} must be a number, or pairs (from day, rate).")
+                raise refusal(isinstance(step, Sequence))(
+                    f"rate={rate!r} must be a number, or pairs (from day, rate)."
+                )
             steps.append((_as_days(step[0], "rate"), _positive_rate(step[1])))
         days = [day for day, _ in steps]
         if not steps or days[0] != 0 or any(b <= a for a, b in pairwise(days)):

@@ -17,7 +17,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit, GaussianBandit
 from paretoid.text import meant
-from paretoid.theory.checks import FloatArray
+from paretoid.theory.checks import FloatArray, WrongTypeError, refusal
 from paretoid.theory.units import as_scale
 
 
@@ -39,7 +39,7 @@ def in_cone(bandit: Bandit, W: Any) -> GaussianBandit:
     (('x + 0.5 y', '0.5 x + y'), array([ True,  True, False]))
     """
     if not isinstance(bandit, GaussianBandit):
-        raise ValueError(
+        raise WrongTypeError(
             f"in_cone takes a GaussianBandit, not {type(bandit).__name__}: sums of other outcomes "
             f"are of another kind. Give the combined outcomes to a bandit of your own."
         )
@@ -95,7 +95,9 @@ def as_cone(W: Any, objectives: Sequence[str]) -> FloatArray:
     try:
         table = np.array(W, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"W={W!r} must be a table of numbers: {error}.") from error
+        raise refusal(isinstance(error, ValueError))(
+            f"W={W!r} must be a table of numbers: {error}."
+        ) from error
     if table.ndim != 2 or table.shape[1] != D or not len(table) or not np.isfinite(table).all():
         raise ValueError(
             f"W has shape {table.shape}; it must be (rows, {D}), finite weights of the objectives "

@@ -123,13 +123,13 @@ def run(
             unit = lens.pooled(samples)
             if np.isnan(unit).any():
                 raise ConstantOutcomesError(constant_outcomes(bandit))
-        check_digits(bandit, lens.unknown, samples.counts, samples.means, samples.ss)
+        check_digits(bandit, ~lens.known, samples.counts, samples.means, samples.ss)
         view = lens.view(samples, len(history.arms), unit, standing, memory)
         answers = [None if stop else judged(rule, view, goal)
                    for stop, goal in zip(history.stops, goals, strict=True)]  # fmt: skip
         standing = concluded(rule, view, standing)
         if setting.certifies:
-            settled = certified(settled, view, standing)
+            settled = certified(settled, view, standing, goals[0])
         for position, answer in enumerate(answers):
             if answer is not None:
                 pulls = tally.counts.astype(np.int64)
@@ -148,17 +148,25 @@ def run(
     return history
 
 
-def certified(before: SignArray, view: View, standing: Standing) -> SignArray:
+def certified(
+    before: SignArray, view: View, standing: Standing, goal: Goal | None = None
+) -> SignArray:
     """(K,) what is certain of each arm after a test: once certified it stays.
 
     1 for arms certainly optimal, up to eps1, also if they are certainly dominated as well; -1 for
-    arms certainly dominated and not 1; else 0. `before` is the same after the test before.
+    arms certainly dominated and not 1; else 0. `before` is the same after the test before. Where
+    `goal` has limits, an arm is optimal among those that meet them, and one certainly beyond a
+    limit is out, -1, by itself.
     """
+    optimal, out = view.optimal, view.dominated
+    if goal is not None and goal.limits is not None:
+        optimal, left_out = goal.certain(view)
+        out = np.isin(np.arange(view.K), list(left_out))
     accepted, dropped = np.zeros((2, view.K), dtype=np.bool_)
     accepted[list(standing.accepted)] = True
     dropped[list(standing.dropped)] = True
-    out = np.where((before == 0) & (view.dominated | dropped), -1, before)
-    return np.where(view.optimal | accepted, 1, out).astype(np.int8)
+    after = np.where((before == 0) & (out | dropped), -1, before)
+    return np.where(optimal | accepted, 1, after).astype(np.int8)
 
 
 def lens_of(setting: Setting) -> Lens:

@@ -8,9 +8,10 @@ from typing import Any
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
 from paretoid.rules import Rule
+from paretoid.theory.checks import refusal
 from paretoid.theory.limits import limit_levels
 from paretoid.theory.member import weakest
-from paretoid.theory.radii import Radius
+from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius, Radius, UnknownScale
 
 
 def guarantee_of(
@@ -26,6 +27,19 @@ def guarantee_of(
     said = weakest([rule, radius, *goals])
     fits = said == "proved" and all(goal.proved_by(radius, K, D, delta) for goal in goals)
     return "proved" if fits else "heuristic"
+
+
+def default_mixture(gaussian: Any, rho: Any = 30.0) -> MixtureRadius:
+    """The proved radius that learns the scale of Gaussian objectives and is told the others'.
+
+    >>> default_mixture([True, False]).scales, default_mixture([True, True])
+    (('unknown', 'known'), UnknownScale(rho=30.0, w=0.1, a=3.0, union='claims', sides='one'))
+    """
+    if all(gaussian):
+        return UnknownScale(rho=rho)
+    if not any(gaussian):
+        return Mixture(rho=rho)
+    return MixedScale(["unknown" if learnt else "known" for learnt in gaussian], rho=rho)
 
 
 def check_limits(goals: Sequence[Goal], radius: Radius, bandit: Bandit, delta: float) -> None:
@@ -44,7 +58,7 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     """One or more different goals that fit `bandit`."""
     goal_list = listed(goals, Goal)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
-        raise ValueError(
+        raise refusal(all(isinstance(goal, Goal) for goal in goal_list))(
             f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, PracticalSet, or "
             f"your own subclasses of Goal: without a goal nothing could stop a run. Try "
             f"goals=[ParetoSet()]."

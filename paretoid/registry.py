@@ -15,7 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, ResampledBandit
+from paretoid.bandits import (
+    Bandit,
+    BernoulliBandit,
+    GaussianBandit,
+    MixedBandit,
+    ResampledBandit,
+)
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.goals.base import said
 from paretoid.rules import (
@@ -35,7 +41,14 @@ from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
 from paretoid.theory.member import Member, arguments
-from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
+from paretoid.theory.radii import (
+    KaufmannKoolen,
+    LUCB1Like,
+    MixedScale,
+    Mixture,
+    Radius,
+    UnknownScale,
+)
 from paretoid.theory.shares import Shares
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
 
@@ -46,7 +59,7 @@ def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
 
 GOALS = _by_name(ParetoSet, Cover, AtMost, PracticalSet)
 #: on differences of two arms
-PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, LUCB1Like)
+PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, MixedScale, LUCB1Like)
 #: on single arms, for rules that compare those
 ARM_RADII = _by_name(ArmMixture, IteratedLogarithm)
 RADII = {**PAIR_RADII, **ARM_RADII}
@@ -54,7 +67,7 @@ RULES = _by_name(
     APE, UniformElimination, RoundRobin, TopTwo, Tracking, PosteriorSampling, EGE, LUCB, LUCBpp,
     UGapEc,
 )  # fmt: skip
-BANDITS = _by_name(GaussianBandit, BernoulliBandit, ResampledBandit)
+BANDITS = _by_name(GaussianBandit, BernoulliBandit, ResampledBandit, MixedBandit)
 #: values that arguments of members may have, besides plain ones
 VALUES: dict[str, type[Any]] = _by_name(Shares, Limit)
 #: earlier names, in files that were written under them
@@ -171,10 +184,11 @@ def split(spec: str) -> tuple[str, dict[str, Any]]:
 
 def _parts(inside: str) -> list[str]:
     """The text between commas that are in no bracket and no quotes."""
-    parts, depth, quote, begin = [], 0, "", 0
+    parts, depth, quote, begin, escaped = [], 0, "", 0, False
     for at, sign in enumerate(inside):
         if quote:
-            quote = "" if sign == quote else quote
+            quote = "" if sign == quote and not escaped else quote
+            escaped = sign == "\\" and not escaped
         elif sign in "'\"":
             quote = sign
         elif sign in "([{":

@@ -43,6 +43,15 @@ def measure(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def about(value: float) -> str:
+    """A number of samples to three digits, for what is not known to more.
+
+    >>> about(2254.7), about(39.94), about(1234567.0), about(math.inf)
+    ('2,250', '39.9', '1,230,000', 'infinite')
+    """
+    return measure(float(f"{value:.3g}"), 3)
+
+
 def at_most(value: float, limit: int, beyond: str = "> ") -> str:
     """A number of samples that is infinite where it lies beyond a limit.
 

@@ -300,7 +300,8 @@ class Lens:
             drop = self.limits.rivals * (1.0 if drop is None else drop / delta)
             delta = self.limits.pairs
         self.bandit, self.radius, self.K, self.D = bandit, radius, K, D
-        self.unknown = not radius.needs_scale
+        self.known = radius.known(D)
+        self.unknown = not self.known.all()
         self.eps1 = eps1
         self.columns: Columns | None = None
         if isinstance(radius, (PairwiseRadius, ArmRadius)):
@@ -309,7 +310,7 @@ class Lens:
         if self.columns is not None:
             self.levels.check(radius, self.columns)
         self.first = self.levels.first
-        self.unit = np.ones(D) if self.unknown else divisors(bandit)
+        self.unit = np.where(self.known, divisors(bandit), 1.0)
         self.factor = (bandit.scale / self.unit) ** 2
 
     def view(
@@ -358,11 +359,10 @@ class Lens:
         """(l, v), (K, D) each; v infinite with too few outcomes, or all the same."""
         assert self.columns is not None
         l, v = self.columns.look_up(samples.counts)
-        if not self.unknown:
-            return l, np.where(np.isinf(v), np.inf, self.factor * v)
-        usable = np.isfinite(v) & (samples.ss > 0)
-        scaled = samples.ss * np.where(usable, v, 0.0) * (inverse * inverse)
-        return l, np.where(usable, scaled, np.inf)
+        usable = np.isfinite(v) & (self.known | (samples.ss > 0))
+        finite = np.where(usable, v, 0.0)
+        learnt = samples.ss * finite * (inverse * inverse)
+        return l, np.where(usable, np.where(self.known, self.factor * finite, learnt), np.inf)
 
     def _pairs(self, l: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(keep, drop), (K, K, D) half-widths of the common form."""
@@ -393,7 +393,7 @@ class Lens:
         return np.asarray(growth * (beta[:, None, :] + beta[None, :, :]))
 
     def pooled(self, samples: Samples) -> FloatArray:
-        """(D,) divisors for unknown scales: each objective's pooled sd; NaN before it exists.
+        """(D,) divisors: of unknown scales the pooled sd, NaN before it exists; else as known.
 
         It exists once every arm has enough outcomes in that objective and none of them gave the
         same outcome every time, which is no Gaussian outcome.
@@ -403,12 +403,13 @@ class Lens:
             total = total + samples.ss[i]
             freedom = freedom + (samples.counts[i] - 1)
         ready = ((samples.counts >= self.first[:, None]) & (samples.ss > 0)).all(axis=0)
-        return np.where(ready, np.sqrt(total / np.where(ready, freedom, 1.0)), np.nan)
+        learnt = np.where(ready, np.sqrt(total / np.where(ready, freedom, 1.0)), np.nan)
+        return np.where(self.known, self.unit, learnt)
 
     def ready(self, samples: Samples) -> bool:
         """True: every interval is finite."""
         enough = bool((samples.counts >= self.first[:, None]).all())
-        return enough and (not self.unknown or bool((samples.ss > 0).all()))
+        return enough and bool((self.known | (samples.ss > 0)).all())
 
 
 def divisors(bandit: Bandit) -> FloatArray:

@@ -29,7 +29,7 @@ DATA = [
 TOP = {
     "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "CITATION.cff",
     "SECURITY.md", "pyproject.toml", "noxfile.py", ".pre-commit-config.yaml", "PKG-INFO",
-    ".gitignore", ".ci", "tests", "examples", *PACKAGES,
+    ".gitignore", ".ci", ".devcontainer", ".github", "tests", "examples", *PACKAGES,
 }  # fmt: skip
 # At the top of a clone there is also whatever git and editors keep in dot files, and what
 # .gitignore lists.
@@ -90,6 +90,13 @@ def test_one_name_is_installed(wheel):
 
 def test_no_package_holds_a_file_that_nobody_decided_to_ship():
     assert {name for name in on_disk(*PACKAGES) if not may_ship(name)} == set()
+
+
+def test_an_index_shows_the_readme_and_where_to_go(metadata):
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    text = metadata.get_payload() or metadata["Description"]
+    assert text.startswith("# paretoid\n")
+    assert metadata.get_all("Project-URL") == ["Paper, https://arxiv.org/abs/2307.00424"]
 
 
 def test_type_checkers_may_read_it(wheel):

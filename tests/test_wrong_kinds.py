@@ -1,7 +1,9 @@
-"""What no number, name or file can be is refused by a ValueError with a sentence, where it enters.
+"""What no number, name or file can be is refused with a sentence, where it enters.
 
-Huge integers, booleans and texts in place of numbers, control characters in names, files nested
-without end: each of them once ended in an OverflowError, a RecursionError or a wrong number.
+A wrong type is a TypeError, a wrong value of the right type a ValueError alone; both are
+ValueErrors, so that one `except` serves. Huge integers, booleans and texts in place of numbers,
+control characters in names, files nested without end: each of them once ended in an OverflowError,
+a RecursionError or a wrong number.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import pytest
 
 import paretoid as pt
 from paretoid import theory, validation
+from paretoid.cli import app
 from paretoid.estimation import TrialSummary, load_fit, load_trial
 from paretoid.estimation.model import trial_of
 from paretoid.theory import checks
@@ -20,7 +23,9 @@ from paretoid.theory import checks
 GOOD = [[0.9, 0.2], [0.1, 0.8]]
 BANDIT = pt.BernoulliBandit(GOOD)
 HUGE = (10**400, -(10**400), 10**9000)
-NOT_NUMBERS = (*HUGE, True, np.True_, "0.5", b"0.5", None, 1j, math.nan, math.inf, [], {}, object())
+WRONG_TYPES = (True, np.True_, "0.5", b"0.5", None, 1j, {}, object())
+WRONG_VALUES = (*HUGE, math.nan, math.inf)
+NOT_NUMBERS = (*WRONG_TYPES, *WRONG_VALUES, [])
 
 PLACES = {
     "a mean": lambda x: pt.GaussianBandit([[0.0, 1.0], [x, 0.0]]),
@@ -55,6 +60,8 @@ PLACES = {
 }
 #: places where some of these are right, or mean that the argument is left out
 FINE = {"seconds": (None,), "a gap": (math.inf,)}
+#: where an integer is asked for NaN and infinity have the wrong type, because they are floats
+INTEGERS = {"k", "replications", "seed", "an arm", "a size", "K", "an integer"}
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -65,6 +72,60 @@ def test_what_is_no_number_is_refused_wherever_a_number_goes(place):
         with pytest.raises(ValueError, match=r"\w+.* (must|is|are|needs|has) ") as caught:
             PLACES[place](value)
         assert len(str(caught.value)) < 1500, "a sentence, not a page of digits"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_wrong_type_is_a_type_error_and_a_wrong_value_is_none(place):
+    for value in (*WRONG_TYPES, *WRONG_VALUES):
+        if any(value is fine for fine in FINE.get(place, ())):
+            continue
+        with pytest.raises(ValueError) as caught:
+            PLACES[place](value)
+        wrong_type = any(value is other for other in WRONG_TYPES)
+        if place in INTEGERS:
+            wrong_type |= isinstance(value, float)
+        if place == "an arm":  # goes by its name, too
+            wrong_type &= not isinstance(value, str)
+        assert isinstance(caught.value, TypeError) is wrong_type, (value, caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pt.simulate("covboost"),
+        lambda: pt.simulate(BANDIT, goals=["ParetoSet"]),
+        lambda: pt.simulate(BANDIT, rule="ape"),
+        lambda: pt.simulate(BANDIT, radius=0.1),
+        lambda: pt.simulate(BANDIT, conduct=5),
+        lambda: pt.BernoulliBandit(GOOD, arms="ab"),
+        lambda: pt.BernoulliBandit(GOOD, arms=3),
+        lambda: pt.APE(pull=["both"]),
+        lambda: pt.Shares(arms="half"),
+        lambda: pt.Mixture(shares=[0.5, 0.5]),
+        lambda: pt.ParetoSet(limits=[0.3]),
+        lambda: pt.at_most([0.3]),
+        lambda: pt.ParetoSet().is_correct([1, 0], GOOD),
+        lambda: validation.assert_delta_correct("ape", [BANDIT]),
+        lambda: pt.plots.front(pt.run_once(BANDIT, max_samples=20), ax="here"),
+    ],
+)
+def test_an_object_of_another_kind_is_a_type_error(call):
+    with pytest.raises(TypeError, match=r"\w+ .*\.$") as caught:
+        call()
+    assert isinstance(caught.value, ValueError), "and one that the command line explains"
+
+
+def test_an_empty_list_of_the_right_kind_is_no_type_error():
+    for call in (lambda: pt.simulate([]), lambda: pt.simulate(BANDIT, goals=[])):
+        with pytest.raises(ValueError) as caught:
+            call()
+        assert not isinstance(caught.value, TypeError)
+
+
+def test_the_command_line_explains_a_wrong_type_and_reports_a_mistake_of_its_own(capsys):
+    assert app._explain(checks.WrongTypeError("k='x' must be an integer."), debug=False) == 2
+    assert capsys.readouterr().err == "paretoid: k='x' must be an integer.\n"
+    assert app._explain(TypeError("unsupported operand"), debug=False) == 3
 
 
 @pytest.mark.parametrize("name", ["nul\0", "bell\x07", "del\x7f", "line\n", "c1\x85", "half\ud800"])

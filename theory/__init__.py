@@ -1,4 +1,10 @@
-"""The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine."""
+"""The mathematics of Pareto set identification: gaps, radii, bounds. Imports no engine.
+
+`theory.symbolic`, which loads SymPy, has the closed forms as expressions, and their derivations.
+"""
+
+from importlib import import_module
+from typing import Any
 
 from paretoid.theory.binary import difference_bound, log_evidence, log_mixture
 from paretoid.theory.bound import Bound
@@ -33,6 +39,7 @@ from paretoid.theory.practical import practical_domination, practical_gaps, prac
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
+    MixedScale,
     Mixture,
     PairwiseRadius,
     Radius,
@@ -52,8 +59,8 @@ from paretoid.theory.upper_bounds import (
 )
 
 __all__ = [
-    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "Mixture", "PairwiseRadius",
-    "Radius", "RoleTerms",
+    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "MixedScale", "Mixture",
+    "PairwiseRadius", "Radius", "RoleTerms",
     "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",
     "Bound", "best_arm_bound", "best_arm_lower_bound", "cover_bound", "expected_samples_lucb1",
@@ -68,3 +75,9 @@ __all__ = [
     "practical_domination", "practical_gaps", "practical_set",
     "H_2", "budget_error_bound", "budget_lower_bound", "moving_costs", "schedule",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "symbolic":  # SymPy takes long to load
+        return import_module(f"{__name__}.symbolic")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

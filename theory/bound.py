@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 from paretoid.theory.checks import FloatArray
@@ -71,3 +72,7 @@ class Bound(float):
 
     def __str__(self) -> str:
         return float.__repr__(self)
+
+    def _repr_html_(self) -> str:
+        said = f"{self.holds}{'' if self.proved else '; not proved here'}. Source: {self.source}"
+        return f"<p><strong>{float(self):,.4g}</strong> samples: {html.escape(said)}</p>"

@@ -1,7 +1,8 @@
 """Checks of arguments, and the arrays they give: one sentence with value, rule, reason, way out.
 
 Public: whoever writes a radius, a rule or a goal refuses bad input as paretoid does. Each check
-returns the argument as the type that the mathematics needs, or raises `ValueError`.
+returns the argument as the type that the mathematics needs, or raises `ValueError`; for what has
+the wrong type a `WrongTypeError`, which is a `TypeError` too.
 
 >>> check_delta(1.5)
 Traceback (most recent call last):
@@ -22,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "BoolArray", "FloatArray", "IntArray", "SignArray", "as_epsilon", "as_means", "as_numbers",
-    "check_between", "check_choice", "check_count", "check_delta", "check_k", "check_name",
-    "check_positive", "shown",
+    "BoolArray", "FloatArray", "IntArray", "SignArray", "WrongTypeError", "as_epsilon", "as_means",
+    "as_numbers", "check_between", "check_choice", "check_count", "check_delta", "check_k",
+    "check_name", "check_positive", "refusal", "shown",
 ]  # fmt: skip
 
 #: what arrays hold, for annotations; shapes stand in docstrings
@@ -37,6 +38,27 @@ SignArray = NDArray[np.int8]
 LARGEST = 2**63 - 1
 #: smaller probabilities of an error are refused: their logarithms would leave the floats
 LEAST_DELTA = 1e-100
+
+
+class WrongTypeError(TypeError, ValueError):
+    """An argument of the wrong type: a text for a number, a list for a bandit.
+
+    It is a `TypeError`, as everywhere in Python, and also a `ValueError`: whoever refuses bad input
+    by `except ValueError` goes on to do so, and the command line tells a wrong argument, which it
+    explains in a sentence, from a `TypeError` that would be a mistake of our own.
+
+    >>> issubclass(WrongTypeError, TypeError), issubclass(WrongTypeError, ValueError)
+    (True, True)
+    """
+
+
+def refusal(right_type: bool) -> type[ValueError]:
+    """`ValueError`, for a wrong value of the right type; else `WrongTypeError`.
+
+    >>> refusal(isinstance(7, int)).__name__, refusal(isinstance("7", int)).__name__
+    ('ValueError', 'WrongTypeError')
+    """
+    return ValueError if right_type else WrongTypeError
 
 
 def shown(value: Any) -> str:
@@ -52,15 +74,24 @@ def shown(value: Any) -> str:
     return text if len(text) <= 300 else f"{text[:80]}...{text[-80:]}"
 
 
+def is_real(value: Any) -> bool:
+    """True for one real number of Python or NumPy, also NaN and infinity; no boolean, no text.
+
+    >>> is_real(3), is_real(np.nan), is_real(True), is_real("3"), is_real(1j)
+    (True, True, False, False, False)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    return isinstance(value, (int, float, np.floating, np.integer))
+
+
 def is_number(value: Any) -> bool:
     """True for one finite real number that a float can hold; no boolean, no text.
 
     >>> is_number(3), is_number(True), is_number("3"), is_number(10**400), is_number(np.nan)
     (True, False, False, False, False)
     """
-    if isinstance(value, (bool, np.bool_)):
-        return False
-    if not isinstance(value, (int, float, np.floating, np.integer)):
+    if not is_real(value):
         return False
     try:
         return math.isfinite(value)
@@ -79,9 +110,10 @@ def as_numbers(values: Any, *, name: str, rule: str) -> FloatArray:
     >>> as_numbers(["1", "2"], name="means", rule="a table of numbers.")
     Traceback (most recent call last):
     ...
-    ValueError: means=['1', '2'] must be a table of numbers.
+    paretoid.theory.checks.WrongTypeError: means=['1', '2'] must be a table of numbers.
     """
     cause: Exception | None = None
+    strange = False
     try:
         array = np.array(values)
         if isinstance(values, (list, tuple)) and array.dtype.kind in "iuf":
@@ -95,7 +127,7 @@ def as_numbers(values: Any, *, name: str, rule: str) -> FloatArray:
                 return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         cause = error
-    raise ValueError(f"{name}={shown(values)} must be {rule}") from cause
+    raise refusal(not strange)(f"{name}={shown(values)} must be {rule}") from cause
 
 
 def _leaves(values: Any) -> Iterator[Any]:
@@ -117,12 +149,12 @@ def check_between(
     >>> check_between("0.5", 0, 1, name="w", why="it is a share.")
     Traceback (most recent call last):
     ...
-    ValueError: w='0.5' must lie strictly between 0 and 1: it is a share.
+    paretoid.theory.checks.WrongTypeError: w='0.5' must lie strictly between 0 and 1: it is a share.
     """
     if is_number(value) and (low <= value <= high if closed else low < value < high):
         return float(value)
     rule = f"lie in [{low:g}, {high:g}]" if closed else f"lie strictly between {low:g} and {high:g}"
-    raise ValueError(f"{name}={shown(value)} must {rule}: {why}")
+    raise refusal(is_real(value))(f"{name}={shown(value)} must {rule}: {why}")
 
 
 def check_name(value: Any, *, what: str) -> str:
@@ -243,13 +275,14 @@ def check_count(value: Any, *, name: str, least: int = 1, most: int | None = Non
     >>> check_count(2.0, name="draws", why="quantiles need draws.")
     Traceback (most recent call last):
     ...
-    ValueError: draws=2.0 must be an integer of at least 1: quantiles need draws.
+    paretoid.theory.checks.WrongTypeError: draws=2.0 must be an integer of at least 1: \
+quantiles need draws.
     """
     allowed = (
         f"an integer of at least {least}" if most is None else f"an integer in {least}..{most}"
     )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name}={shown(value)} must be {allowed}: {why}")
+        raise WrongTypeError(f"{name}={shown(value)} must be {allowed}: {why}")
     if value < least or (most is not None and value > most):
         raise ValueError(f"{name}={shown(value)} must be {allowed}: {why}")
     if most is None and value > LARGEST:
@@ -282,7 +315,8 @@ def check_positive(value: Any, *, name: str, why: str, most: float | None = None
     if is_number(value) and float(value) > 0 and (most is None or value <= most):
         return float(value)
     limit = "" if most is None else f" and at most {most:g}"
-    raise ValueError(f"{name}={shown(value)} must be a finite number above 0{limit}: {why}")
+    rule = f"must be a finite number above 0{limit}"
+    raise refusal(is_real(value))(f"{name}={shown(value)} {rule}: {why}")
 
 
 def check_choice(value: Any, allowed: tuple[str, ...], *, name: str, why: str) -> str:
@@ -297,5 +331,7 @@ def check_choice(value: Any, allowed: tuple[str, ...], *, name: str, why: str) -
     """
     if not isinstance(value, str) or value not in allowed:
         choices = ", ".join(repr(a) for a in allowed)
-        raise ValueError(f"{name}={shown(value)} must be one of {choices}: {why}")
+        raise refusal(isinstance(value, str))(
+            f"{name}={shown(value)} must be one of {choices}: {why}"
+        )
     return str(value)

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from paretoid.theory.calibration import K1
-from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, as_means
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    WrongTypeError,
+    as_epsilon,
+    as_means,
+    refusal,
+)
 from paretoid.theory.one_sided import one_sided_constant
 from paretoid.theory.radii.claims import MixtureRadius
 from paretoid.theory.shares import Shares
@@ -54,7 +61,7 @@ class Limit:
             )
         object.__setattr__(self, "slack", slack)
         if not isinstance(self.compared, bool):
-            raise ValueError(
+            raise WrongTypeError(
                 f"compared={self.compared!r} must be True, to count the objective in domination "
                 f"too, or False."
             )
@@ -109,13 +116,13 @@ class Limits(dict[str, Limit]):
 
     def __init__(self, given: Any) -> None:
         if not isinstance(given, Mapping) or not given:
-            raise ValueError(
+            raise refusal(isinstance(given, Mapping))(
                 f"limits={given!r} must be a table from objectives to limits, such as "
                 f'{{"toxicity": at_most(0.30)}}; leave it out for none.'
             )
         for name, limit in given.items():
             if not isinstance(name, str) or not isinstance(limit, Limit):
-                raise ValueError(
+                raise WrongTypeError(
                     f"limits[{name!r}]={limit!r} must be at_most(...) or at_least(...), under the "
                     f"name of an objective."
                 )
@@ -269,13 +276,14 @@ def _two_sided(alpha: FloatArray) -> FloatArray:
 
 def _number(value: Any, name: str) -> float:
     if isinstance(value, (bool, str, bytes)):
-        raise ValueError(f"{name}={value!r} must be a number, in the objective's own units.")
+        raise WrongTypeError(f"{name}={value!r} must be a number, in the objective's own units.")
+    kind = ValueError
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
+    except (TypeError, ValueError, OverflowError) as error:
+        kind, number = refusal(not isinstance(error, TypeError)), math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{name}={value!r} must be a finite number, in the objective's own units.")
+        raise kind(f"{name}={value!r} must be a finite number, in the objective's own units.")
     return number
 
 

@@ -21,11 +21,14 @@ import numpy as np
 
 from paretoid.theory.checks import (
     FloatArray,
+    WrongTypeError,
     as_numbers,
     check_choice,
     check_count,
     check_delta,
     is_number,
+    is_real,
+    refusal,
     shown,
 )
 from paretoid.theory.one_sided import penalty
@@ -202,7 +205,7 @@ def informed_shares(counts: Any, mix: float = 0.2) -> Shares:
     """
     n = _as_counts(counts)
     if not is_number(mix) or not 0 < mix <= 1:
-        raise ValueError(
+        raise refusal(is_real(mix))(
             f"mix={shown(mix)} must be above 0 and at most 1: it is the part of delta that is "
             f"shared evenly, so that no arm depends on the guess alone. The default is mix=0.2."
         )
@@ -226,14 +229,14 @@ def informed_rho(counts: Any) -> FloatArray:
 def _as_shares(given: Any, name: str) -> tuple[float, ...]:
     """`given` as a tuple of positive floats that sum to 1."""
     if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable):
-        raise ValueError(
+        raise WrongTypeError(
             f"{name}={shown(given)} must be a list of shares, such as [0.5, 0.25, 0.25], or left "
             f"out to share uniformly."
         )
     entries: list[float] = []
     for position, value in enumerate(given):
         if not is_number(value):
-            raise ValueError(
+            raise refusal(is_real(value))(
                 f"{name}[{position}]={shown(value)} must be a finite number above 0: it is a share "
                 f"of delta. Leave {name} out to share uniformly."
             )

@@ -74,11 +74,13 @@ class Replay:
         self.ss = np.zeros((n, K, D))
         scale = s.bandit.scale
         self.divisor = np.sqrt((scale**2).mean(axis=0))
-        if not s.radius.needs_scale:
+        self.known = s.radius.known(D)
+        if not self.known.all():
             self._sums_of_squares(pulled)
             if n >= self.start:
                 at = self.start - 1
-                self.divisor = np.sqrt(self.ss[at].sum(axis=0) / (self.counts[at] - 1).sum())
+                pooled = np.sqrt(self.ss[at].sum(axis=0) / (self.counts[at] - 1).sum())
+                self.divisor = np.where(self.known, self.divisor, pooled)
         self.mu = s.bandit.oriented / self.divisor
         self.truth = self.mu[:, None, :] - self.mu[None, :, :]
         self.eps1 = as_epsilon(s.goals[0].eps1, D) / self.divisor
@@ -118,13 +120,13 @@ class Replay:
             width = beta[:, :, None, :] + beta[:, None, :, :]
             return Tables(t, counts, mean, width, width)
         if s.radius.by_arm:
-            l, v = (a.T for a in s.radius.arm_terms(counts.T, K, D, s.delta))
+            l, v = (np.swapaxes(a, 0, 1) for a in s.radius.arm_terms(counts.T, K, D, s.delta))
         else:
             which, where = np.unique(counts, return_inverse=True)
             terms = s.radius.arm_terms(which, K, D, s.delta)
-            l, v = (a[where].reshape(counts.shape) for a in terms)
-        unit = factor if s.radius.needs_scale else self.ss[t - 1] / self.divisor**2
-        v = v[:, :, None] * unit
+            l, v = (a[where].reshape(counts.shape + a.shape[1:]) for a in terms)
+        unit = np.where(self.known, factor, self.ss[t - 1] / self.divisor**2)
+        v = (v if s.radius.by_objective else v[:, :, None]) * unit
         spread = v[:, :, None, :] + v[:, None, :, :]
         logs = (l[:, :, None] + l[:, None, :])[..., None]
         C_keep, C_drop = s.radius.constants(K, D, s.delta)

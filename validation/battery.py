@@ -21,7 +21,7 @@ from paretoid.runs.simulate import simulate
 from paretoid.summaries import summaries
 from paretoid.theory.checks import check_choice, check_count
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
-from paretoid.validation import bounds, mutants
+from paretoid.validation import bounds, faults, mutants
 from paretoid.validation.benchmarks import participants
 from paretoid.validation.delta_correct import delta_correctness, engine
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
@@ -35,7 +35,10 @@ FALSE_ALARM = 1e-6
 
 @dataclass(frozen=True)
 class Battery:
-    """How much of everything: paths replayed, runs simulated and tested, coverage replications."""
+    """How much of everything: paths replayed, runs simulated and tested, coverage replications.
+
+    `faults` is the size of the batteries of faults: 0 for none of them, 1 for all.
+    """
 
     paths: int
     runs: int
@@ -44,12 +47,13 @@ class Battery:
     horizon: int
     compared: int
     trials: int
+    faults: float = 0.0
 
 
 BATTERIES = {
     "quick": Battery(60, 300, 60, 200, 250, 20, 2),
-    "standard": Battery(300, 2_000, 150, 800, 600, 60, 4),
-    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000, 20),
+    "standard": Battery(300, 2_000, 150, 800, 600, 60, 4, 1.0),
+    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000, 20, 1.0),
 }
 
 
@@ -85,6 +89,8 @@ def certify(
         "mutants": lambda: _mutants(regressions),
         "bounds": lambda: _bounds(size, seed, regressions),
     }
+    if size.faults:
+        parts["faults"] = lambda: _faults(size, seed, regressions)
     for position, (name, part) in enumerate(parts.items(), start=1):
         if progress is not None:
             progress(f"{position}/{len(parts)}: {name.replace('_', ' ')}")
@@ -395,6 +401,13 @@ def _bounds(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, 
                 f"bounds: {bad} runs on {name} exceed the sharp bound although all intervals held."
             )
     return rows
+
+
+def _faults(size: Battery, seed: int, regressions: list[str]) -> dict[str, Any]:
+    """Files under kills, damage, full disks and power cuts."""
+    results = faults.run(size.faults, seed)
+    regressions += faults.failures(results)
+    return results
 
 
 def _round(value: float, digits: int = 4) -> float:

@@ -23,7 +23,7 @@ from paretoid.plots.style import grid, log_axis, new_figure
 from paretoid.runs.simulate import simulate
 from paretoid.summaries import summaries
 from paretoid.text import count, markdown
-from paretoid.theory.checks import check_count, check_delta, check_k
+from paretoid.theory.checks import check_count, check_delta, check_k, refusal
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius
 from paretoid.validation.pathwise import check_path, engine_path
 
@@ -77,7 +77,7 @@ def compare(
 
     listed = [bandits] if isinstance(bandits, Bandit) else list(bandits)
     if not listed or not all(isinstance(bandit, Bandit) for bandit in listed):
-        raise ValueError(
+        raise refusal(all(isinstance(bandit, Bandit) for bandit in listed))(
             f"bandits={bandits!r} must be a Bandit or a non-empty sequence of them, for instance "
             f"load_instance('covboost')."
         )
@@ -89,7 +89,9 @@ def compare(
         )
     for name, values in (("k", k), ("eps1", eps1), ("delta", delta), ("quantiles", quantiles)):
         if isinstance(values, (str, int, float)) or len(values) == 0:
-            raise ValueError(f"{name}={values!r} must be a non-empty list, such as [{values!r}].")
+            raise refusal(not isinstance(values, (str, int, float)))(
+                f"{name}={values!r} must be a non-empty list, such as [{values!r}]."
+            )
     for bandit in listed:
         for asked in k:
             if asked is not None:

@@ -106,6 +106,11 @@ def markdown(certificate: dict[str, Any]) -> str:
                     + ", ".join(f"{v:g} (k = {k})" for k, v in values.items())
                 )
         lines.append("; ".join(said) + ".")
+    if "faults" in c:
+        lines += ["", "## Faults", ""]
+    for name, counts in c.get("faults", {}).items():
+        counted = [f"{count:,} {what.replace('_', ' ')}" for what, count in counts.items()]
+        lines.append(f"- {name}: {', '.join(counted)}.")
     return "\n".join(lines) + "\n"
 
 

@@ -21,7 +21,14 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
 from paretoid.intervals import check_confidence, share_upper_bound
-from paretoid.theory.checks import BoolArray, check_between, check_count, check_delta
+from paretoid.theory.checks import (
+    BoolArray,
+    WrongTypeError,
+    check_between,
+    check_count,
+    check_delta,
+    refusal,
+)
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
 
@@ -241,19 +248,19 @@ def delta_correctness(
     (True, True)
     """
     if not callable(algorithm):
-        raise ValueError(
+        raise WrongTypeError(
             f"algorithm={algorithm!r} must be callable as algorithm(bandit, delta, seed) and "
             f"return (mask, stopping time)."
         )
     listed = [bandits] if isinstance(bandits, Bandit) else list(bandits)
     if not listed or not all(isinstance(bandit, Bandit) for bandit in listed):
-        raise ValueError(
+        raise refusal(all(isinstance(bandit, Bandit) for bandit in listed))(
             f"bandits={bandits!r} must be a Bandit or a non-empty sequence of them: their true "
             f"means say what a right answer is. Try GaussianBandit(means, scale)."
         )
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
-        raise ValueError(f"goal={goal!r} must be ParetoSet, Cover or AtMost.")
+        raise WrongTypeError(f"goal={goal!r} must be ParetoSet, Cover or AtMost.")
     for bandit in listed:
         goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)

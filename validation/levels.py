@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
-from paretoid.theory.radii import Mixture, MixtureRadius, UnknownScale
+from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius, UnknownScale
 from paretoid.theory.shares import Shares
 
 #: The constants as the radii use them.
@@ -44,8 +44,8 @@ def spent(radius: MixtureRadius, K: int, D: int, delta: float) -> float:
         keeps = roles.keep_arm[:, None] + roles.keep_objective + keep
         drops = roles.drop_arm[:, None] + roles.drop_rival + drop
     variances = 0.0
-    if isinstance(radius, UnknownScale):
-        variances = K * D * math.exp(-radius.threshold(K, D, delta))
+    if isinstance(radius, (UnknownScale, MixedScale)):
+        variances = K * int((~radius.known(D)).sum()) * math.exp(-radius.threshold(K, D, delta))
     if radius.counts_pairs(K, D, delta):
         return variances + K * (K - 1) / 2 * D * math.exp(-keep / 2)
     one = radius.sides == "one"

@@ -16,7 +16,14 @@ from paretoid.runs.chunk import generator, rule_generator
 from paretoid.runs.setting import Setting, check_setting
 from paretoid.runs.simulate import simulate
 from paretoid.runs.trace import record
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon, check_count
+from paretoid.theory.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    WrongTypeError,
+    as_epsilon,
+    check_count,
+)
 from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius
 from paretoid.view import Lens, View
 
@@ -159,7 +166,7 @@ def _check_stream(setting: Setting) -> None:
             f"goals. For its answers use assert_delta_correct."
         )
     if not isinstance(radius, (PairwiseRadius, LUCB1Like)):
-        raise ValueError(f"radius={radius} is none on pairs of arms, which are replayed here.")
+        raise WrongTypeError(f"radius={radius} is none on pairs of arms, which are replayed here.")
     if len({tuple(as_epsilon(goal.eps1, setting.bandit.D)) for goal in goals}) > 1:
         raise ValueError(
             f"goals={', '.join(map(str, goals))} differ in eps1, so they have a stream each and no "

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paretoid.theory.checks import WrongTypeError
 from paretoid.validation._replay import Replay, Violation
 from paretoid.validation.paths import Path, engine_path, reference_path, watched_goals
 
@@ -119,7 +120,7 @@ def check_path(path: Path) -> Report:
     ((), 1)
     """
     if not isinstance(path, Path):
-        raise ValueError(
+        raise WrongTypeError(
             f"path={path!r} must be a Path: make one by engine_path(bandit, goals, ...), or fill "
             f"in what another engine did."
         )

@@ -25,20 +25,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
+from paretoid.bandits.gaussian import correlate
+from paretoid.bandits.mixed import as_correlation
 from paretoid.intervals import share_upper_bound
 from paretoid.theory.calibration import claim_counts
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
     IntArray,
+    WrongTypeError,
     as_means,
     check_choice,
     check_count,
     check_delta,
+    is_real,
+    refusal,
 )
 from paretoid.theory.dominance import margins, pareto_set
-from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius, RoleTerms, UnknownScale
+from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius, RoleTerms
 from paretoid.theory.units import as_scale
 
 RULES = ("alternate", "lopsided", "doubling", "freeze", "chase", "push")
@@ -108,7 +114,8 @@ def coverage(
     means: Any = ((0.0,), (0.0,)),
     scale: Any = 1.0,
     delta: float = 0.1,
-    outcomes: str = "gaussian",
+    outcomes: str | Sequence[str] = "gaussian",
+    correlation: Any = 0.0,
     rules: Sequence[str] = RULES,
     replications: int = 1000,
     horizon: int = 1000,
@@ -121,7 +128,8 @@ def coverage(
                 outcomes. One pair of arms and one objective, the default, is the sharpest test:
                 there no union bound leaves slack
     scale       scalar, (D,) or (K, D). `UnknownScale` is not told, so make them unequal
-    outcomes    "gaussian", or "bernoulli" (scale 1/2, means in [0, 1])
+    outcomes    "gaussian", or "bernoulli" (scale 1/2, means in [0, 1]); or one for each objective
+    correlation of the Gaussians behind the outcomes of one sample: a number, or (D, D)
     horizon     samples of each run
     shrink      the radius is divided by this: what a wrong constant would give
 
@@ -133,23 +141,27 @@ def coverage(
     False
     """
     if not isinstance(radius, (PairwiseRadius, LUCB1Like)):
-        raise ValueError(f"radius={radius!r} must be a radius of theory.radii; try Mixture().")
-    check_choice(outcomes, OUTCOMES, name="outcomes", why="they decide the noise.")
+        raise WrongTypeError(f"radius={radius!r} must be a radius of theory.radii; try Mixture().")
     mu = as_means(means)
     K, D = mu.shape
     delta = check_delta(delta)
-    if outcomes == "bernoulli":
-        if ((mu < 0) | (mu > 1)).any():
-            raise ValueError(
-                f"means={means!r} must lie in [0, 1] for Bernoulli outcomes, as probabilities."
-            )
-        if isinstance(radius, UnknownScale):
-            raise ValueError(
-                "UnknownScale is proved for Gaussian outcomes alone, so its coverage of Bernoulli "
-                "ones says nothing. Use Mixture() or outcomes='gaussian'."
-            )
-        scale = 0.5
-    spread = as_scale(scale, K, D)
+    kinds = [outcomes] * D if isinstance(outcomes, str) else list(outcomes)
+    if len(kinds) != D:
+        raise ValueError(f"outcomes={outcomes!r} must be one word, or one for each objective.")
+    for kind in kinds:
+        check_choice(kind, OUTCOMES, name="outcomes", why="they decide the noise.")
+    binary = np.array([kind == "bernoulli" for kind in kinds])
+    if ((mu[:, binary] < 0) | (mu[:, binary] > 1)).any():
+        raise ValueError(
+            f"means={means!r} must lie in [0, 1] for Bernoulli outcomes, as probabilities."
+        )
+    if (binary & ~radius.known(D)).any():
+        raise ValueError(
+            f"{type(radius).__name__} learns the scale of Gaussian outcomes alone, so its coverage "
+            f"of Bernoulli ones says nothing. Use Mixture() or outcomes='gaussian'."
+        )
+    spread = np.where(binary, 0.5, as_scale(scale, K, D))
+    root = np.asarray(np.linalg.cholesky(as_correlation(correlation, D)), dtype=np.float64)
     replications = check_count(replications, name="replications", why="it is the sample size.")
     first = np.ones(K, dtype=np.int64)
     if isinstance(radius, PairwiseRadius):
@@ -164,7 +176,9 @@ def coverage(
     for name in names:
         check_choice(name, RULES, name="rules", why="each is a way to choose arms.")
     if not isinstance(shrink, (int, float)) or not shrink > 0:
-        raise ValueError(f"shrink={shrink!r} must be above 0: the radius is divided by it.")
+        raise refusal(is_real(shrink))(
+            f"shrink={shrink!r} must be above 0: the radius is divided by it."
+        )
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     counted = claim_counts(K, D, "claims") != claim_counts(K, D, "pairs")
     claims = counted and getattr(radius, "union", "claims") == "claims"
@@ -173,7 +187,7 @@ def coverage(
     for name in names:
         # The key is the rule's own, so that a rule's runs do not depend on which others are asked.
         stream = np.random.SeedSequence(seed, spawn_key=(RULES.index(name),))
-        arena = _Arena(radius, mu, spread, delta, outcomes, replications, float(shrink), stream)
+        arena = _Arena(radius, mu, spread, delta, binary, root, replications, float(shrink), stream)
         arena.play(name, horizon, first)
         failures.append(arena.failed(keep_mask, drop_mask))
         intervals.append(arena.failed(*_everything(K, D)))
@@ -223,11 +237,11 @@ class _Arena:
     """
 
     def __init__(
-        self, radius: Radius, mu: FloatArray, scale: FloatArray, delta: float, outcomes: str,
-        replications: int, shrink: float, stream: np.random.SeedSequence,
+        self, radius: Radius, mu: FloatArray, scale: FloatArray, delta: float, binary: BoolArray,
+        root: FloatArray, replications: int, shrink: float, stream: np.random.SeedSequence,
     ) -> None:  # fmt: skip
         self.radius, self.mu, self.scale, self.delta = radius, mu, scale, delta
-        self.outcomes, self.shrink = outcomes, shrink
+        self.binary, self.root, self.shrink = binary, root, shrink
         self.rng = np.random.default_rng(stream)
         K, D = mu.shape
         R = replications
@@ -281,10 +295,14 @@ class _Arena:
     def sample(self, arms: IntArray) -> None:
         """One outcome, as its error, of arms (R,)."""
         mu, scale = self.mu[arms], self.scale[arms]
-        if self.outcomes == "gaussian":
-            error = self.rng.standard_normal(mu.shape) * scale
-        else:
+        if self.binary.all() and (self.root == np.eye(len(self.root))).all():
             error = (self.rng.random(mu.shape) < mu) - mu
+        else:
+            noise = self.rng.standard_normal(mu.shape)
+            correlate(self.root, noise)
+            error = noise * scale
+            if self.binary.any():
+                error = np.where(self.binary, (ndtr(noise) < mu) - mu, error)
         at = (self.rows, arms)
         n = self.counts[at] + 1
         before = self.sums[at] / np.maximum(n - 1, 1)[:, None]
@@ -306,8 +324,10 @@ class _Arena:
             ratios = [(both, -both)] * 2
         else:
             arms = np.arange(self.counts.shape[1])
-            unit = self.scale**2 if self.radius.needs_scale else self.ss
-            v = self.v[arms, self.counts][:, :, None] * unit
+            unit = np.where(self.radius.known(self.mu.shape[1]), self.scale**2, self.ss)
+            v = self.v[arms, self.counts]  # (R, K), and D where v differs by objective
+            by_objective = isinstance(self.radius, PairwiseRadius) and self.radius.by_objective
+            v = (v if by_objective else v[:, :, None]) * unit
             total = (v[:, I] + v[:, J]) / self.shrink**2
             l = self.l[arms, self.counts]
             logs = (l[:, I] + l[:, J])[:, :, None]

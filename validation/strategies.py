@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
-from paretoid.theory.checks import FloatArray, check_choice, check_count
+from paretoid.theory.checks import FloatArray, check_choice, check_count, is_real, refusal
 from paretoid.theory.gaps import gaps
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
 
@@ -59,7 +59,7 @@ def means(
     if shape is not None:
         check_choice(shape, SHAPES, name="shape", why="it says how the arms lie to each other.")
     if not isinstance(minimum_gap, (int, float)) or not 0 <= minimum_gap < np.inf:
-        raise ValueError(
+        raise refusal(is_real(minimum_gap))(
             f"minimum_gap={minimum_gap!r} must be finite and not negative: it is the least "
             f"distance of any arm from changing its place. Pass 0 to allow ties."
         )
@@ -223,7 +223,9 @@ def goals(
     K = check_count(K, name="K", least=2, why="it is the number of arms.")
     D = check_count(D, name="D", why="it is the number of objectives.")
     if not isinstance(largest_eps, (int, float)) or not 0 <= largest_eps < np.inf:
-        raise ValueError(f"largest_eps={largest_eps!r} must be finite and not negative: a slack.")
+        raise refusal(is_real(largest_eps))(
+            f"largest_eps={largest_eps!r} must be finite and not negative: a slack."
+        )
     eighth = st.integers(0, int(8 * largest_eps)).map(lambda n: n / 8)
     eps: st.SearchStrategy[Any] = st.one_of(st.just(0.0), eighth)
     if vectors:
@@ -268,7 +270,7 @@ def _range(value: Any, name: str, least: int) -> tuple[int, int]:
     try:
         low, high = value
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise refusal(isinstance(error, ValueError))(
             f"{name}={value!r} must be a pair (fewest, most); for exactly 3 pass (3, 3)."
         ) from error
     low = check_count(low, name=f"{name}[0]", least=least, why="it is the fewest to draw.")

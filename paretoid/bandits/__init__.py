@@ -3,6 +3,7 @@
 from paretoid.bandits.base import Bandit
 from paretoid.bandits.bernoulli import BernoulliBandit
 from paretoid.bandits.gaussian import GaussianBandit
+from paretoid.bandits.mixed import MixedBandit
 from paretoid.bandits.resampled import ResampledBandit
 
-__all__ = ["Bandit", "BernoulliBandit", "GaussianBandit", "ResampledBandit"]
+__all__ = ["Bandit", "BernoulliBandit", "GaussianBandit", "MixedBandit", "ResampledBandit"]

@@ -10,8 +10,10 @@ import numpy as np
 
 from paretoid.arithmetic import check_offsets
 from paretoid.theory.checks import (
+    BoolArray,
     FloatArray,
     IntArray,
+    WrongTypeError,
     as_means,
     check_choice,
     check_count,
@@ -24,7 +26,9 @@ def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]
     if names is None:
         return tuple(f"{what} {i}" for i in range(size))
     if isinstance(names, str):
-        raise ValueError(f"{what}s={names!r} is one string; pass a list of {size} names.")
+        raise WrongTypeError(f"{what}s={names!r} is one string; pass a list of {size} names.")
+    if not isinstance(names, Iterable):
+        raise WrongTypeError(f"{what}s={names!r} must be a list of {size} names.")
     result = tuple(check_name(name, what=what) for name in names)
     if len(result) != size:
         raise ValueError(
@@ -42,11 +46,13 @@ def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]
 class Law(NamedTuple):
     """How the engine makes an outcome, oriented, from a row of noise; see `Bandit.law`.
 
-    kind      "affine", "threshold" or "table"
+    kind      "affine", "threshold", "table" or "latent"
     location  (K, D) affine: the outcome is location + spread * noise;
               threshold: it is `spread` where noise < location, else 0
     spread    (K, D)
-    data      (rows, D) table: row starts[arm] + floor(noise * size) of the arm's rows
+    data      (rows, D) table: row starts[arm] + floor(noise * size) of the arm's rows;
+              latent: low, high and step, for x = location + spread * noise: where step is 1 the
+              outcome is high if x > 0, else low; where it is 0 it is x, cut at low and high
     starts    (K + 1,) where each arm's rows begin
 
     >>> from paretoid import BernoulliBandit
@@ -91,6 +97,20 @@ class Law(NamedTuple):
         'table'
         """
         return cls("table", np.array(location), np.array(spread), np.array(data), np.array(starts))
+
+    @classmethod
+    def latent(
+        cls, location: FloatArray, spread: FloatArray, low: Any, high: Any, step: Any
+    ) -> Law:
+        """An affine function of the noise, cut at low and high or turned into one of them.
+
+        >>> cut = Law.latent(np.zeros((2, 1)), np.ones((2, 1)), [-1.0], [1.0], [False])
+        >>> cut.kind, cut.data.ravel()
+        ('latent', array([-1.,  1.,  0.]))
+        """
+        data = np.array([low, high, step], dtype=np.float64)
+        starts = _no_table(location)[1]
+        return cls("latent", np.array(location), np.array(spread), data, starts)
 
 
 def _no_table(location: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -149,6 +169,7 @@ class Bandit:
     so by `law` and runs compiled.
 
     model       "gaussian" for Gaussian outcomes, which `UnknownScale` needs; else any word
+    gaussian    (D,) objectives with Gaussian outcomes: all, or none, as `model` says
     """
 
     model: ClassVar[str] = "other"
@@ -183,6 +204,11 @@ class Bandit:
         self.noise_width = D
         for array in (self.means, self.scale, self.sign, self.oriented):
             array.setflags(write=False)
+
+    @property
+    def gaussian(self) -> BoolArray:
+        """(D,) objectives whose outcomes are Gaussian, so that their variance can be learnt."""
+        return np.full(self.D, self.model == "gaussian")
 
     @property
     def common_scale(self) -> bool:

@@ -39,7 +39,7 @@ class GaussianBandit(Bandit):
             raise ValueError("pass scale= or covariance=, not both: the diagonal is the scale.")
         self._root: FloatArray | None = None
         if covariance is not None:
-            self.covariance = _as_covariance(covariance, D)
+            self.covariance = as_covariance(covariance, D)
             self._root = np.asarray(np.linalg.cholesky(self.covariance), dtype=np.float64)
             table = np.sqrt(np.diag(self.covariance))
         else:
@@ -49,14 +49,8 @@ class GaussianBandit(Bandit):
     def fill(self, rng: np.random.Generator, noise: FloatArray) -> None:
         """Standard normals; correlated ones, of the right scale, under a covariance."""
         rng.standard_normal(out=noise)
-        if self._root is None:
-            return
-        # In place from the last column, term by term: a matrix product may round differently
-        # with the size of the block.
-        for d in reversed(range(self.D)):
-            noise[:, d] *= self._root[d, d]
-            for e in range(d):
-                noise[:, d] += self._root[d, e] * noise[:, e]
+        if self._root is not None:
+            correlate(self._root, noise)
 
     @property
     def _spread(self) -> FloatArray:
@@ -71,16 +65,38 @@ class GaussianBandit(Bandit):
         return np.asarray(self.means[arm] + self._spread[arm] * noise)
 
 
-def _as_covariance(covariance: Any, D: int) -> FloatArray:
-    array = as_numbers(covariance, name="covariance", rule=f"a ({D}, {D}) table of numbers.")
+def correlate(root: FloatArray, noise: FloatArray) -> None:
+    """Turn rows of standard normals, (samples, D), into rows with covariance root root'.
+
+    In place from the last column, term by term: a matrix product may round differently with the
+    size of the block.
+
+    >>> noise = np.array([[1.0, 1.0]])
+    >>> correlate(np.array([[2.0, 0.0], [3.0, 4.0]]), noise)
+    >>> noise
+    array([[2., 7.]])
+    """
+    for d in reversed(range(len(root))):
+        noise[:, d] *= root[d, d]
+        for e in range(d):
+            noise[:, d] += root[d, e] * noise[:, e]
+
+
+def as_covariance(covariance: Any, D: int, name: str = "covariance") -> FloatArray:
+    """A (D, D) covariance matrix, checked.
+
+    >>> as_covariance([[1.0, 0.5], [0.5, 1.0]], 2).shape
+    (2, 2)
+    """
+    array = as_numbers(covariance, name=name, rule=f"a ({D}, {D}) table of numbers.")
     if array.shape != (D, D):
-        raise ValueError(f"covariance has shape {array.shape}; it must be ({D}, {D}).")
+        raise ValueError(f"{name} has shape {array.shape}; it must be ({D}, {D}).")
     if not np.isfinite(array).all() or not np.allclose(array, array.T, rtol=1e-10, atol=0):
-        raise ValueError("covariance must be finite and symmetric.")
+        raise ValueError(f"{name} must be finite and symmetric.")
     smallest = float(np.linalg.eigvalsh(array)[0])
     if smallest <= 0:
         raise ValueError(
-            f"covariance is not positive definite: its smallest eigenvalue is {smallest:.3g}. "
+            f"{name} is not positive definite: its smallest eigenvalue is {smallest:.3g}. "
             f"Drop an objective that is a combination of the others."
         )
     return array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits.base import Bandit, Law
-from paretoid.theory.checks import FloatArray, as_means, as_numbers, shown
+from paretoid.theory.checks import FloatArray, as_means, as_numbers, refusal, shown
 from paretoid.theory.units import as_scale
 
 
@@ -82,8 +82,8 @@ class ResampledBandit(Bandit):
 def _both(bounds: Any) -> tuple[Any, Any]:
     try:
         low, high = bounds
-    except (TypeError, ValueError):
-        raise ValueError(
+    except (TypeError, ValueError) as error:
+        raise refusal(isinstance(error, ValueError))(
             f"bounds={shown(bounds)} must be a pair (low, high) that every possible outcome keeps."
         ) from None
     return low, high

@@ -6,10 +6,12 @@ not shown, 130 interrupted.
 
 from __future__ import annotations
 
+import logging
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -18,6 +20,7 @@ from paretoid.cli.bounds import bounds
 from paretoid.cli.certify import certify
 from paretoid.cli.datasets import datasets
 from paretoid.cli.fit import fit
+from paretoid.cli.oc import oc
 from paretoid.cli.options import Json
 from paretoid.cli.plan import plan
 from paretoid.cli.report import report
@@ -39,6 +42,7 @@ app = typer.Typer(
     "--install-completion` makes Tab complete commands, options and names.",
 )
 app.command()(plan)
+app.command()(oc)
 app.command()(fit)
 app.command()(simulate)
 app.command()(report)
@@ -99,10 +103,33 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if debug or issubclass(category, UserWarning):  # others are between programmers
             note(str(message))
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _noted():
         warnings.showwarning = warned
         _run(words, debug)
     raise SystemExit(0)
+
+
+class _Notes(logging.Handler):
+    """What the library logs, as lines on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line."""
+        note(record.getMessage())
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Meanwhile what the library logs is printed as the command's own lines are, and only there."""
+    log, handler = logging.getLogger("paretoid"), _Notes()
+    before = log.level, log.propagate
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.level, log.propagate = before
 
 
 def _run(words: list[str], debug: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,11 +54,22 @@ def bounds(
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Derive the closed forms behind the bounds anew, here, and say how each is "
+            "proved; no instance is read.",
+        ),
+    ] = False,
 ) -> None:
     """Show the gaps, omega, T* and all bounds of an instance.
 
     Example: paretoid bounds covboost --k 2 --delta 0.05
     """
+    if check:
+        _check(json, quiet)
+        return
     from paretoid.cli import members
     from paretoid.goals import AtMost, Goal, ParetoSet
     from paretoid.theory.sharp_bound import check_invertible
@@ -159,6 +171,30 @@ def _text(data: dict[str, Any]) -> str:
         lines.append(wrap("Infinite: two arms tie, so nothing settles this goal for certain. Give "
                           "a slack with --eps1, or ask for fewer arms with --k."))  # fmt: skip
     return "\n".join(lines)
+
+
+def _check(json: bool, quiet: bool) -> None:
+    """Derivations by how they are proved; exit code 1 if one fails."""
+    from paretoid.theory import symbolic
+
+    note("deriving, which takes some ten seconds", quiet)
+    verdicts = symbolic.rederive()
+    failed = [verdict for verdict in verdicts if not verdict.holds]
+    if json:
+        say_json({"holds": not failed, "derivations": [asdict(verdict) for verdict in verdicts]})
+    else:
+        for how, worth in symbolic.HOW.items():
+            mine = [verdict for verdict in verdicts if verdict.how == how]
+            right = sum(verdict.holds for verdict in mine)
+            say(wrap(f"{how}: {right} of {len(mine)} hold; {worth}."))
+            for verdict in mine:
+                word = "" if verdict.holds else "FAILS: "
+                say(wrap(f"  {word}{verdict.statement} {verdict.source}", "    "))
+            say()
+        forms = counted(len(symbolic.FORMULAS), "closed form")
+        say(wrap(f"{forms} as SymPy expressions: paretoid.theory.symbolic.FORMULAS."))
+    if failed:
+        raise typer.Exit(1)
 
 
 def _rows(data: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:

@@ -91,8 +91,8 @@ def describe(fitted: Any) -> dict[str, Any]:
     """Posterior means with 95% intervals per arm and endpoint, and how the sampler fared."""
     from paretoid.estimation.compat import group
     from paretoid.estimation.diagnostics import diagnose
+    from paretoid.estimation.draws import posterior_draws
     from paretoid.estimation.model import trial_of
-    from paretoid.estimation.planning import posterior_draws
     from paretoid.estimation.sampling import attempts
     from paretoid.intervals import credible_interval
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,9 +22,6 @@ from paretoid.cli.options import (
 )
 from paretoid.cli.terminal import check_folder, note, say, say_json, shows_progress, width
 from paretoid.theory.checks import check_choice
-
-if TYPE_CHECKING:
-    from paretoid.estimation import TrialSummary
 
 Start = Annotated[
     str,
@@ -64,6 +60,13 @@ def plan(
     look: conduct.Look = None,
     dropout: conduct.Dropout = None,
     burn_in: conduct.BurnIn = 0,
+    correlation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X[;X,...]",
+            help="Of endpoints in simulated trials: a number, or rows between semicolons.",
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option(help="Posterior draws to simulate.")] = 200,
     arms: published.Arms = None,
     endpoints: published.Endpoints = None,
@@ -111,23 +114,11 @@ def plan(
 
         check_folder(out, NAMES, force=force, inputs=[trial])
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
-    fitted: Any = None
-    if Path(trial).suffix.lower() == ".nc":
-        given = (arms, endpoints, minimize, scale, assumed_n, assumed_sd)
-        usual = (0.95, "partial", published.TUNE, published.TARGET_ACCEPT)
-        if any(option is not None for option in given) or (
-            (level, variances, tune, target_accept) != usual
-        ):
-            raise ValueError(
-                f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
-                f"--assumed-n, --assumed-sd, --variances, --tune and --target-accept come too "
-                f"late: they belong to `paretoid fit`."
-            )
-        fitted, summary = _load(trial)
-    else:
-        summary = published.read_trial(
-            trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
-        )
+    usual = ("partial", published.TUNE, published.TARGET_ACCEPT)
+    fitted, summary = published.load_or_read(
+        trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd,
+        fits=(variances, tune, target_accept) != usual,
+    )  # fmt: skip
     if fold is None and margin is None and "log-normal" in summary.scales:
         fold = 1.5
 
@@ -159,6 +150,7 @@ def plan(
         conducted.check(summary.arms, summary.endpoints, max_samples)
     if fold is not None:
         estimation.fold_margin(summary, fold)
+    shared = _correlation(correlation, len(summary.endpoints))
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
@@ -169,7 +161,7 @@ def plan(
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
-        shares=shares, conduct=conducted, progress=shown,
+        shares=shares, conduct=conducted, correlation=shared, progress=shown,
     )  # fmt: skip
     optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
     priors = published.sensitivity(
@@ -194,9 +186,17 @@ def plan(
         say(as_text(fitted, optimal, planned, width(), priors=priors))
 
 
-def _load(path: str) -> tuple[Any, TrialSummary]:
-    from paretoid.estimation import load_fit
-    from paretoid.estimation.model import trial_of
+def _correlation(text: str | None, D: int) -> Any:
+    """--correlation as a number or a matrix, refused before the fit; None: not given."""
+    if text is None:
+        return None
+    from paretoid.bandits.mixed import as_correlation
 
-    fitted = load_fit(path)
-    return fitted, trial_of(fitted)
+    rows = [numbers(row, "--correlation") for row in text.split(";")]
+    try:
+        if len(rows) == 1 and not isinstance(rows[0], list):
+            as_correlation(rows[0], D)
+            return rows[0]
+        return as_correlation(rows, D)
+    except ValueError as error:
+        raise ValueError(f"--correlation {text}: {error}") from None

@@ -97,6 +97,35 @@ def sensitivity(fitted: Any, quiet: bool, **options: Any) -> xr.Dataset | None:
         return None
 
 
+def load_or_read(
+    trial: str,
+    arms: str | None,
+    endpoints: str | None,
+    minimize: str | None,
+    scale: str | None,
+    level: float,
+    assumed_n: int | None,
+    assumed_sd: str | None,
+    *,
+    fits: bool,
+) -> tuple[Any, TrialSummary]:
+    """(the fit that `trial` is, or None, and the trial); `fits`: options of a fit were given."""
+    given = (arms, endpoints, minimize, scale, assumed_n, assumed_sd)
+    if Path(trial).suffix.lower() != ".nc":
+        return None, read_trial(trial, *given[:4], level, assumed_n, assumed_sd)
+    if any(option is not None for option in given) or level != 0.95 or fits:
+        raise ValueError(
+            f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
+            f"--assumed-n, --assumed-sd, --variances, --tune and --target-accept come too "
+            f"late: they belong to `paretoid fit`."
+        )
+    from paretoid.estimation import load_fit
+    from paretoid.estimation.model import trial_of
+
+    fitted = load_fit(trial)
+    return fitted, trial_of(fitted)
+
+
 def read_trial(
     trial: str,
     arms: str | None,

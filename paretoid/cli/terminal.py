@@ -151,7 +151,12 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1
 
 
 def check_file(
-    out: Path | None, suffixes: Sequence[str], *, force: bool, inputs: Sequence[str | Path] = ()
+    out: Path | None,
+    suffixes: Sequence[str],
+    *,
+    force: bool,
+    inputs: Sequence[str | Path] = (),
+    option: str = "--out",
 ) -> Path | None:
     """Refuse a file that cannot be written, before the work is done.
 
@@ -162,32 +167,34 @@ def check_file(
         return None
     if out.is_dir():
         raise ValueError(
-            f"--out {out} is a directory; name a file in it, such as result{suffixes[0]}."
+            f"{option} {out} is a directory; name a file in it, such as result{suffixes[0]}."
         )
     if out.suffix.lower() not in suffixes:
         raise ValueError(
-            f"--out {out} must end in {' or '.join(suffixes)}: the end of the name says how to "
+            f"{option} {out} must end in {' or '.join(suffixes)}: the end of the name says how to "
             f"write it."
         )
     if not out.parent.is_dir():
-        raise ValueError(f"--out {out}: there is no directory {out.parent}; make it first.")
+        raise ValueError(f"{option} {out}: there is no directory {out.parent}; make it first.")
     if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise ValueError(f"--out {out} may not be written to. Name another file.")
-    _check_new(out, force, inputs)
+        raise ValueError(f"{option} {out} may not be written to. Name another file.")
+    _check_new(out, force, inputs, option)
     return out
 
 
-def _check_new(out: Path, force: bool, inputs: Sequence[str | Path]) -> None:
+def _check_new(out: Path, force: bool, inputs: Sequence[str | Path], option: str = "--out") -> None:
     from paretoid.runs.files import OWN
 
     for read in inputs:
         if out.exists() and Path(read).exists() and out.samefile(read):
-            raise ValueError(f"--out {out} is what is read here, and would be lost. Name another.")
+            raise ValueError(
+                f"{option} {out} is what is read here, and would be lost. Name another."
+            )
     for store, name in ((out.parent, out.name), (out.parent.parent, out.parent.name)):
         if name in OWN and (store / OWN[0]).exists():
             raise ValueError(
-                f"--out {out} is where a campaign keeps its runs; nobody else writes there. Name "
-                f"another file."
+                f"{option} {out} is where a campaign keeps its runs; nobody else writes there. "
+                f"Name another file."
             )
     if not force and os.path.lexists(out):
         raise exists_already(out, "replace it with --force")

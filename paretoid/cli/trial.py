@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paretoid.cli.options import names_and_files
+from paretoid.cli.options import Force, names_and_files
 from paretoid.cli.terminal import Interrupted, NotShown, check_stdout, note, say, say_json, width
 from paretoid.text import as_json as as_text
 from paretoid.text import visible
@@ -64,8 +64,10 @@ def new(
     """Create a trial from a design; the design cannot be changed afterwards.
 
     A design: arms = ["a", "b"], objectives = ["IgG", "fever"], minimize = ["fever"], delta = 0.1,
-    and if wished scale, outcomes, seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
-    [rule] with kind = "UniformElimination", for instance.
+    and if wished scale, outcomes (one word, or [outcomes] with response = "gaussian",
+    harm = "binary", pain = [0, 10]), seed, [[goals]] with kind = "AtMost" and k = 2, [radius] and
+    [rule] with kind = "UniformElimination", for instance; max_samples = 600 and [conduct] with
+    look = 100 and burn_in = 5 say how it is meant to run. `paretoid plan --out DIR` writes one.
 
     Example: paretoid trial new design.toml trial.db
     """
@@ -98,6 +100,8 @@ def new(
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
         lines.append(f"{checked.rule}; {checked.radius}: {checked.radius.guarantee}")
+        progress = explorer.status().progress
+        lines += [] if progress is None else str(progress).split("\n")
         if blind is not None:
             lines.append(f"arms are masked; the key is in {blind}")
         show(result, lines, json)
@@ -395,6 +399,41 @@ def export(
         with _recorded(f"{rows} rows written to {file}") as show:
             result = {"file": str(file), "rows": rows, "head": explorer.head}
             show(result, [f"{rows} rows in {file}"], json)
+
+
+@app.command()
+def report(
+    ledger: LedgerFile,
+    out: Annotated[Path, typer.Option(metavar="FILE.html", help="A new file, of mode 0600.")],
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Write a page on a running or ended trial: flow of participants, verdicts, design, head.
+
+    The log is verified first; exit code 1 says that it is not sound, and nothing is written. The
+    ledger is only read. The page shows means by arm: it is not for those who enrol participants.
+
+    Example: paretoid trial report trial.db --out report.html
+    """
+    from paretoid.explorer import Explorer, LedgerError
+    from paretoid.report.page import write_page
+    from paretoid.report.trial import page_and_head
+    from paretoid.writing import may_write
+
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--out {out} must end in .html: the report is a page.")
+    may_write(out, force=force)
+    if out.exists() and ledger.exists() and out.samefile(ledger):
+        raise ValueError(f"--out {out} is the ledger itself, which is never replaced.")
+    _refuse_other_files(ledger)
+    try:
+        with Explorer.open(ledger) as explorer:
+            page, head = page_and_head(explorer)
+    except LedgerError as problem:
+        note(f"no report was written. {problem}")
+        raise typer.Exit(1) from None
+    write_page(out, page, force=force, private=True)
+    _show({"file": str(out), "head": head}, [f"wrote {out}"], json)
 
 
 def _as_told(words: list[str]) -> Any:

@@ -15,10 +15,17 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.engine.build import check_radius
 from paretoid.goals import Goal, ParetoSet
-from paretoid.parts import as_goals
+from paretoid.parts import as_goals, default_mixture
 from paretoid.theory.characteristic_time import characteristic_time
-from paretoid.theory.checks import FloatArray, as_epsilon, check_count, check_delta
-from paretoid.theory.radii import Mixture, MixtureRadius, UnknownScale
+from paretoid.theory.checks import (
+    FloatArray,
+    WrongTypeError,
+    as_epsilon,
+    check_count,
+    check_delta,
+    refusal,
+)
+from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius
 from paretoid.theory.shares import informed_rho, informed_shares
 
 #: Times informed_rho, of which the simulation chooses: unknown scales want a larger rho.
@@ -53,9 +60,9 @@ def informed(
     goals         default the Pareto set. Of several, the expected counts are averaged after each
                   is divided by its sum, with `weights` if given
     mix           the part of delta that is shared evenly, whatever is expected
-    radius        UnknownScale or Mixture, the class, or one of them: its arguments are kept, and
-                  its rho is that of equal shares. Default UnknownScale, or Mixture if outcomes
-                  are not Gaussian
+    radius        UnknownScale, Mixture or MixedScale, the class, or one of them: its arguments are
+                  kept, and its rho is that of equal shares. Default UnknownScale, or Mixture if
+                  outcomes are not Gaussian, or MixedScale if some are
     max_samples   what the trial can afford: simulated runs are cut there
     replications  simulated runs for each of the bandits
     quick         T* w* in place of simulations: exact Pareto set only
@@ -169,7 +176,7 @@ def with_counts(
 def _as_bandits(bandits: Any) -> list[Bandit]:
     given = [bandits] if isinstance(bandits, Bandit) else list(bandits)
     if not given or not all(isinstance(bandit, Bandit) for bandit in given):
-        raise ValueError(
+        raise refusal(all(isinstance(bandit, Bandit) for bandit in given))(
             f"bandits={bandits!r} must be a guess of the instance, a Bandit, or a list of them; "
             f"estimation.informed takes fits and published summaries."
         )
@@ -186,14 +193,18 @@ def _as_radius(
 ) -> MixtureRadius:
     """The radius to be informed; a class has one rho for a tenth of the samples there can be."""
     if radius is None:
-        radius = UnknownScale if bandit.model == "gaussian" else Mixture
+        radius = type(default_mixture(bandit.gaussian))
     kind = radius if isinstance(radius, type) else type(radius)
     if not issubclass(kind, MixtureRadius):
-        raise ValueError(
-            f"radius={radius!r} has no shares of delta: pass Mixture or UnknownScale, or one of "
-            f"their instances."
+        raise WrongTypeError(
+            f"radius={radius!r} has no shares of delta: pass Mixture, UnknownScale or MixedScale, "
+            f"or one of their instances."
         )
-    made: MixtureRadius = radius() if isinstance(radius, type) else radius
+    made: MixtureRadius = radius
+    if radius is MixedScale:
+        made = default_mixture(bandit.gaussian)
+    elif isinstance(radius, type):
+        made = radius()
     if made.union != "claims":
         raise ValueError(
             f"radius={made!r} has union={made.union!r}; shares belong to union='claims', the "

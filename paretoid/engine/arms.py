@@ -11,7 +11,7 @@ from typing import Any
 
 from paretoid.engine.cache import inlined, kernel, sqrt
 from paretoid.engine.columns import EXACT, position
-from paretoid.engine.program import AFFINE, TABLE, THRESHOLD
+from paretoid.engine.program import AFFINE, LATENT, TABLE, THRESHOLD
 
 SLACK = 1.0 + 1e-12  # far above the rounding of a product, far below any difference that matters
 BLOCK = 32  # arms looked at together
@@ -49,6 +49,12 @@ def _observe(
             x = location[arm, d] + spread[arm, d] * noise[step, d]
         elif kind == THRESHOLD:
             x = spread[arm, d] if noise[step, d] < location[arm, d] else 0.0
+        elif kind == LATENT:
+            x = location[arm, d] + spread[arm, d] * noise[step, d]
+            if data[2, d] > 0.0:
+                x = data[1, d] if x > 0.0 else data[0, d]
+            else:
+                x = min(max(x, data[0, d]), data[1, d])
         else:
             x = data[row, d]
         x -= reference[d]
@@ -59,10 +65,12 @@ def _observe(
 
 
 @kernel
-def _pool_scale(counts: Any, ss: Any, inverse: Any) -> Any:
+def _pool_scale(counts: Any, ss: Any, factor: Any, inverse: Any) -> Any:
     """Unknown scales, after the first samples: one over the pooled sd. False: constant outcomes."""
     D, K = ss.shape
     for d in range(D):
+        if factor[0, d] > 0.0:  # its scale is known
+            continue
         total, freedom = 0.0, 0.0
         for i in range(K):
             if ss[d, i] <= 0.0:
@@ -78,7 +86,7 @@ def _rescale(program: Any, state: Any, r: Any) -> Any:
     """`_pool_scale` and eps in its units, once per run. False: constant outcomes."""
     if not program.unknown:
         return True
-    if not _pool_scale(state.counts[r], state.ss[r], state.inverse[r]):
+    if not _pool_scale(state.counts[r], state.ss[r], program.factor, state.inverse[r]):
         return False
     for d in range(len(program.eps1)):
         state.eps1[r, d] = program.eps1[d] * state.inverse[r, d]
@@ -92,7 +100,10 @@ def _refresh_arm(
     arm: Any, counts: Any, sums: Any, ss: Any, inverse: Any, factor: Any, rival: Any,
     column_l: Any, column_v: Any, offset: Any, x: Any, l: Any, lr: Any, v: Any,
 ) -> None:  # fmt: skip
-    """Mean, l and v of an arm after its count or sums changed."""
+    """Mean, l and v of an arm after its count or sums changed.
+
+    v may differ by objective: then its columns lie one after the other, each as long as that of l.
+    """
     D = len(x)
     count = counts[arm]
     n = float(count)
@@ -105,8 +116,10 @@ def _refresh_arm(
     if len(v) == 1 and len(ss) == 0:
         v[0, arm] = unit * factor[arm, 0]
         return
+    further = 0 if len(column_v) == len(column_l) else len(column_l)
     for d in range(D):
-        if len(ss) > 0:
+        unit = column_v[at + d * further]
+        if len(ss) > 0 and factor[arm, d] == 0.0:
             v[d, arm] = ss[d, arm] * unit * (inverse[d] * inverse[d])
         else:
             v[d, arm] = factor[arm, d] * unit

@@ -16,7 +16,16 @@ from paretoid.arithmetic import reference_of
 from paretoid.bandits import Bandit
 from paretoid.engine.columns import Columns, Tables
 from paretoid.engine.levels import Levels
-from paretoid.engine.program import AFFINE, AT_MOST, COVER, PARETO_SET, TABLE, THRESHOLD, Program
+from paretoid.engine.program import (
+    AFFINE,
+    AT_MOST,
+    COVER,
+    LATENT,
+    PARETO_SET,
+    TABLE,
+    THRESHOLD,
+    Program,
+)
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import (
     APE,
@@ -28,7 +37,7 @@ from paretoid.rules import (
     UGapEc,
     UniformElimination,
 )
-from paretoid.theory.checks import IntArray, as_epsilon, check_delta
+from paretoid.theory.checks import IntArray, WrongTypeError, as_epsilon, check_delta
 from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 from paretoid.view import divisors
@@ -37,7 +46,7 @@ from paretoid.view import divisors
 Advance = Callable[[Any, Any, Any, Any, Any], None]
 
 _GOALS: dict[type, int] = {ParetoSet: PARETO_SET, Cover: COVER, AtMost: AT_MOST}
-_LAWS = {"affine": AFFINE, "threshold": THRESHOLD, "table": TABLE}
+_LAWS = {"affine": AFFINE, "threshold": THRESHOLD, "table": TABLE, "latent": LATENT}
 #: rule: module and name of its loop
 _LOOPS: dict[type, tuple[str, str]] = {
     APE: ("ape", "advance"),
@@ -97,16 +106,26 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
     if type(radius) is LUCB1Like:
         return radius
     if not isinstance(radius, PairwiseRadius):
-        raise ValueError(
-            f"radius={radius!r} must be one of Mixture, UnknownScale, KaufmannKoolen, LUCB1Like, "
-            f"or your own subclass of PairwiseRadius; try radius=Mixture()."
+        raise WrongTypeError(
+            f"radius={radius!r} must be one of Mixture, UnknownScale, MixedScale, KaufmannKoolen, "
+            f"LUCB1Like, or your own subclass of PairwiseRadius; try radius=Mixture()."
         )
     if type(radius).half_width is not PairwiseRadius.half_width:
         raise ValueError(
             f"{type(radius).__name__} changes half_width, and engines read constants and arm_terms "
             f"alone: they would run another radius than it says. Change those instead."
         )
-    if not radius.needs_scale and bandit.model != "gaussian":
+    learnt = ~radius.known(bandit.D)
+    wrong = [name for name, bad in zip(bandit.objectives, learnt & ~bandit.gaussian, strict=True)
+             if bad]  # fmt: skip
+    if wrong and bandit.gaussian.any():
+        scales = ["unknown" if gaussian else "known" for gaussian in bandit.gaussian]
+        raise ValueError(
+            f"{type(radius).__name__} learns the scale of {wrong[0]!r}, which only Gaussian "
+            f"outcomes allow, and {bandit!r} says that they are not. Use MixedScale({scales}), "
+            f"which learns it where outcomes are Gaussian."
+        )
+    if wrong:
         raise ValueError(
             f"{type(radius).__name__} needs Gaussian outcomes, and those of {bandit!r} are "
             f"{bandit.model}: its variance bound mixes Gaussian likelihood ratios, which are no "
@@ -159,8 +178,9 @@ def build_program(
         levels = Levels.of(radius, K, D, delta, single)
         if columns is not None:
             levels.check(radius, columns)
-    unknown = not radius.needs_scale
-    divisor = np.ones(D) if unknown else divisors(bandit)
+    known = radius.known(D)
+    unknown = not known.all()
+    divisor = np.where(known, divisors(bandit), 1.0)
     law = bandit.compiled_law
     assert law is not None, "a bandit without a law runs in the readable loop"
     eps2 = np.array(
@@ -193,7 +213,7 @@ def build_program(
             unknown=unknown,
             common=one_scale and alike,
             wide=not one_scale or levels.by_objective or columns is None,
-            factor=(bandit.scale / divisor) ** 2,
+            factor=np.where(known, (bandit.scale / divisor) ** 2, 0.0),
             divisor=divisor,
             opening=opening_of(levels.first),
             both=rule.in_rounds,

@@ -70,7 +70,8 @@ def ends(positions: IntArray) -> tuple[FloatArray, FloatArray]:
 class Tables(NamedTuple):
     """Columns laid out one after the other, read-only; arms with the same terms share one.
 
-    l, v     entries of all columns
+    l, v     entries of all columns; where v differs by objective, those of the first objective for
+             all arms, then those of the second, as long as l each
     offset   (K,) where the column of an arm begins
     size     (K,) how many entries it has
     """
@@ -92,9 +93,9 @@ class Columns:
     def __init__(self, radius: PairwiseRadius | ArmRadius, K: int, D: int, delta: float) -> None:
         self.radius, self.K, self.D, self.delta = radius, K, D, delta
         self.by_arm = isinstance(radius, PairwiseRadius) and radius.by_arm
+        self.by_objective = isinstance(radius, PairwiseRadius) and radius.by_objective
         columns = K if self.by_arm else 1
-        empty = np.zeros(0)
-        self._columns = [(empty, empty)] * columns
+        self._columns = [(np.zeros(0), np.zeros((D if self.by_objective else 1, 0)))] * columns
         self._lock = Lock()
         self._least_l = -math.inf
         self.reserve(np.full(K, _BEGIN - 1))
@@ -136,7 +137,7 @@ class Columns:
         starts = np.cumsum(sizes) - sizes
         tables = Tables(
             np.concatenate([l for l, _ in self._columns]),
-            np.concatenate([v for _, v in self._columns]),
+            np.concatenate([v for _, v in self._columns], axis=1).ravel(),
             np.ascontiguousarray(np.broadcast_to(starts, self.K)),
             np.ascontiguousarray(np.broadcast_to(sizes, self.K)),
         )
@@ -153,13 +154,18 @@ class Columns:
         for at in short:
             old_l, old_v = self._columns[at]
             new = slice(len(old_l) - begin, None)
-            column = np.concatenate([old_l, l[at][new]]), np.concatenate([old_v, v[at][new]])
-            self._check(*column)
-            self._check_least(column[0])
-            self._columns[at] = column
+            column = np.concatenate([old_l, l[at][new]])
+            columns_v = np.concatenate([old_v, v[at][:, new]], axis=1)
+            for column_v in columns_v:
+                self._check(column, column_v)
+            self._check_least(column)
+            self._columns[at] = column, columns_v
 
     def _terms(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(l, v) of each column at these counts, from the radius itself."""
+        """(l, v) of each column at these counts, from the radius itself.
+
+        l is (columns, counts) and v (columns, objectives or 1, counts).
+        """
         given = np.tile(counts, (self.K, 1)) if self.by_arm else counts
         if isinstance(self.radius, PairwiseRadius):
             terms = self.radius.arm_terms(given, self.K, self.D, self.delta)
@@ -172,13 +178,16 @@ class Columns:
                 f"{self._name}.arm_terms must return two arrays of numbers, l and v; it returned "
                 f"{terms!r}."
             ) from None
-        for name, term in (("l", l), ("v", v)):
-            if term.shape != given.shape:
+        last = (self.D,) if self.by_objective else ()
+        for name, term, shape in (("l", l, given.shape), ("v", v, given.shape + last)):
+            if term.shape != shape:
                 raise ValueError(
                     f"{self._name}.arm_terms returned {name} of shape {term.shape} for counts of "
-                    f"shape {given.shape}: there is one number for each count."
+                    f"shape {given.shape}: there is one number for each count"
+                    + (f" and objective, {shape}." if shape != given.shape else ".")
                 )
-        return np.atleast_2d(l), np.atleast_2d(v)
+        v = np.moveaxis(v, -1, -2) if self.by_objective else v[..., None, :]
+        return np.atleast_2d(l), v if self.by_arm else v[None]
 
     @property
     def _name(self) -> str:
@@ -206,10 +215,14 @@ class Columns:
             )
 
     def look_up(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(l, v) for counts (K, ...), the first axis being the arm; infinite v at a count of 0."""
+        """(l, v) for counts (K, ...), the first axis being the arm; infinite v at a count of 0.
+
+        Where v differs by objective the last axis of `counts` is the objective.
+        """
         self.reserve(counts.reshape(self.K, -1).max(axis=1))
         tables = self.tables
         whole = counts.astype(np.int64)
         at = whole if whole.max() < EXACT else np.vectorize(position, otypes=[np.int64])(whole)
         at = at + tables.offset.reshape(self.K, *[1] * (counts.ndim - 1))
-        return tables.l[at], np.where(whole > 0, tables.v[at], np.inf)
+        own = at + len(tables.l) * np.arange(self.D) if self.by_objective else at
+        return tables.l[at], np.where(whole > 0, tables.v[own], np.inf)

@@ -15,7 +15,7 @@ import numpy as np
 
 from paretoid.engine.arms import _position
 from paretoid.engine.cache import entry, inlined, kernel, sqrt
-from paretoid.engine.program import AFFINE, AT_MOST, COVER, THRESHOLD, Program
+from paretoid.engine.program import AFFINE, AT_MOST, COVER, LATENT, TABLE, THRESHOLD, Program
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 
 
@@ -57,8 +57,8 @@ def new_trial(program: Program, n: int) -> tuple[Trial, FloatArray, FloatArray, 
         arms=np.zeros(n, dtype=np.int64), values=np.zeros((n, D)),
         reach=np.zeros(D, dtype=np.int64), counts=whole, sums=real, ss=real.copy(),
         lost=whole.copy(), allocated=np.zeros(K, dtype=np.int64),
-        inverse=np.ones(D) if program.unknown else 1 / program.divisor,
-        fixed=np.full(D, not program.unknown), eps=np.zeros(D), terms=np.zeros((4, D, K)),
+        inverse=1 / program.divisor, fixed=np.array(program.factor[0] > 0),
+        eps=np.zeros(D), terms=np.zeros((4, D, K)),
         upper=np.full((K, K), np.inf), lower=np.full((K, K), np.inf), h=np.zeros(K),
         top=np.zeros(K), dirty=np.ones(K, dtype=np.bool_), settled=np.zeros(K, dtype=np.int8),
         stopped=np.zeros(G, dtype=np.bool_), answer=np.zeros((G, K), dtype=np.bool_),
@@ -73,7 +73,7 @@ def new_trial(program: Program, n: int) -> tuple[Trial, FloatArray, FloatArray, 
 def _draw(program: Any, arm: Any, noise: Any, row: Any, values: Any) -> None:
     """The outcome of a participant of `arm` from a row of noise; as in `_observe`."""
     kind, at = program.outcomes, 0
-    if kind != AFFINE and kind != THRESHOLD:
+    if kind == TABLE:
         size = program.starts[arm + 1] - program.starts[arm]
         at = program.starts[arm] + min(int(noise[row, 0] * size), size - 1)
     for d in range(program.location.shape[1]):
@@ -82,6 +82,13 @@ def _draw(program: Any, arm: Any, noise: Any, row: Any, values: Any) -> None:
         elif kind == THRESHOLD:
             success = noise[row, d] < program.location[arm, d]
             values[row, d] = program.spread[arm, d] if success else 0.0
+        elif kind == LATENT:
+            x = program.location[arm, d] + program.spread[arm, d] * noise[row, d]
+            low, high = program.data[0, d], program.data[1, d]
+            if program.data[2, d] > 0.0:
+                values[row, d] = high if x > 0.0 else low
+            else:
+                values[row, d] = min(max(x, low), high)
         else:
             values[row, d] = program.data[at, d]
 
@@ -125,6 +132,8 @@ def _awaited(w: Any, d: Any, arm: Any) -> Any:
 @kernel
 def _fill_terms(program: Any, w: Any, arm: Any, awaited: Any, terms: Any) -> None:
     """Mean, l, l as a rival and v of an arm, by what has arrived or with what is awaited."""
+    length = len(program.column_l)
+    further = 0 if len(program.column_v) == length else length
     for d in range(len(w.counts)):
         n = w.counts[d, arm]
         m = _awaited(w, d, arm) if awaited else n
@@ -132,8 +141,8 @@ def _fill_terms(program: Any, w: Any, arm: Any, awaited: Any, terms: Any) -> Non
         terms[0, d, arm] = w.sums[d, arm] / float(max(n, 1)) * w.inverse[d]
         terms[1, d, arm] = program.column_l[at]
         terms[2, d, arm] = program.column_l[at] + program.rival[arm]
-        unit = program.column_v[at] if m > 0 else math.inf
-        if not program.unknown:
+        unit = program.column_v[at + d * further] if m > 0 else math.inf
+        if program.factor[arm, d] > 0.0:
             terms[3, d, arm] = math.inf if math.isinf(unit) else program.factor[arm, d] * unit
             continue
         growth = float(m - 1) / float(max(n - 1, 1)) if n > 1 else 1.0
@@ -198,7 +207,7 @@ def _choose(program: Any, w: Any, first: Any) -> Any:
         ready = ready and w.fixed[d]
         for i in range(K):
             ready = ready and w.counts[d, i] >= first[i]
-            ready = ready and (not program.unknown or w.ss[d, i] > 0.0)
+            ready = ready and (program.factor[i, d] > 0.0 or w.ss[d, i] > 0.0)
     if not ready:
         for i in range(K):  # tables are computed when every interval is finite
             w.dirty[i] = True

@@ -14,7 +14,7 @@ import numpy as np
 
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 
-AFFINE, THRESHOLD, TABLE = 0, 1, 2
+AFFINE, THRESHOLD, TABLE, LATENT = 0, 1, 2, 3
 PARETO_SET, COVER, AT_MOST = 0, 1, 2
 RUNNING, FINISHED, OUT_OF_BUDGET, CONSTANT_OUTCOMES, OUTGROWN = 0, 1, 2, 3, 4
 
@@ -25,10 +25,10 @@ TIME, NEXT, PENDING, OPTIMAL, STATUS, FORMER = 0, 1, 2, 3, 4, 5
 class Program(NamedTuple):
     """What a run needs to know and never changes."""
 
-    outcomes: int  # AFFINE, THRESHOLD or TABLE: how an outcome comes from noise
+    outcomes: int  # AFFINE, THRESHOLD, TABLE or LATENT: how an outcome comes from noise
     location: FloatArray  # (K, D) oriented means; THRESHOLD: below which noise is a success
     spread: FloatArray  # (K, D) signed factor of the noise; THRESHOLD: the value of a success
-    data: FloatArray  # (sum of sizes, D) outcomes to draw from, oriented
+    data: FloatArray  # (sum of sizes, D) outcomes to draw from, oriented; LATENT: (3, D) ranges
     starts: IntArray  # (K + 1,) where each arm's data begin
     reference: FloatArray  # (D,) subtracted from outcomes before they are summed
     keep: FloatArray  # (K,) C of the lower bounds that keep an arm
@@ -36,13 +36,13 @@ class Program(NamedTuple):
     rival: FloatArray  # (K,) added to l of the arm that shows another to be dominated
     objective: FloatArray  # (D,) added to C of lower bounds
     column_l: FloatArray  # l by count, arm after arm
-    column_v: FloatArray  # v by count, arm after arm
+    column_v: FloatArray  # v by count, arm after arm; once more for each objective, or once for all
     offset: IntArray  # (K,) where an arm's columns begin
     size: IntArray  # (K,) how many counts they hold
-    unknown: bool  # scales are unknown: v is multiplied by squared deviations
+    unknown: bool  # some scales are unknown: v is multiplied by squared deviations
     common: bool  # all pairs with equal counts have one radius
     wide: bool  # v, or C, differs by objective
-    factor: FloatArray  # (K, D) squared scale over squared divisor
+    factor: FloatArray  # (K, D) squared scale over squared divisor; 0 where it is unknown
     divisor: FloatArray  # (D,) each objective is divided by this; unknown scales: set by the run
     opening: IntArray  # arms sampled, in this order, before the first decision
     both: bool  # two arms are sampled before the next test

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray
+from paretoid.theory.checks import FloatArray, WrongTypeError
 from paretoid.writing import new_file
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def import_pymc() -> Any:
 def group(fit: Any, name: str) -> xr.Dataset:
     """One group of a fit as a Dataset."""
     if not hasattr(fit, "children") and not hasattr(fit, "groups"):
-        raise ValueError(
+        raise WrongTypeError(
             f"a {type(fit).__name__} is no fit; pass what paretoid.estimation.fit or load_fit "
             f"returned."
         )

@@ -21,7 +21,7 @@ import numpy as np
 from paretoid.estimation.compat import group, import_pymc, quiet
 from paretoid.estimation.priors import DefaultPriors
 from paretoid.estimation.summary import TrialSummary
-from paretoid.theory.checks import FloatArray, check_choice
+from paretoid.theory.checks import FloatArray, WrongTypeError, check_choice
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -302,7 +302,7 @@ def _refuse_unidentified(trial: TrialSummary, cells: Cells, variances: str) -> N
 
 def _check_trial(trial: Any) -> None:
     if not isinstance(trial, TrialSummary):
-        raise ValueError(
+        raise WrongTypeError(
             f"trial is a {type(trial).__name__}; it must be a TrialSummary, from "
             f"TrialSummary.read_csv(path) or load_trial(name)."
         )
@@ -312,7 +312,7 @@ def _check_priors(priors: Mapping[str, Prior] | None) -> Mapping[str, Prior]:
     for name, prior in (priors or {}).items():
         check_choice(name, PRIORS, name="the name of a prior", why="those are the parameters.")
         if not callable(prior):
-            raise ValueError(
+            raise WrongTypeError(
                 f"priors[{name!r}]={prior!r} must be a function of (name, dims) that makes the "
                 f"variable, for instance lambda name, dims: pm.Normal(name, 5, 2, dims=dims)."
             )

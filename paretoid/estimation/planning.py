@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
+from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, MixedBandit
 from paretoid.bounds import Problem, setting_bounds
 from paretoid.conduct import Conduct
 from paretoid.design.informed import informed
+from paretoid.estimation.blocking import blocking_pairs, ties_in_words
 from paretoid.estimation.compat import group
 from paretoid.estimation.conducting import conducted
+from paretoid.estimation.draws import posterior_draws
+from paretoid.estimation.expectations import (
+    jackknife_error,
+    mean_given_the_rest,
+    without_each_part,
+)
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
+from paretoid.goals import Cover, Goal, ParetoSet, PracticalSet
 from paretoid.goals.base import with_union
 from paretoid.intervals import quantile
+from paretoid.parts import default_mixture
 from paretoid.runs.setting import as_conduct
 from paretoid.summaries import summary_of
 from paretoid.text import MARGINS
+from paretoid.theory.characteristic_time import characteristic_time
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
@@ -32,10 +40,12 @@ from paretoid.theory.checks import (
     check_count,
     check_delta,
     is_number,
+    is_real,
+    refusal,
     shown,
 )
 from paretoid.theory.practical import practical_set
-from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius, UnknownScale
+from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,27 +78,12 @@ class PlannedBandit(GaussianBandit):
         return self.noise
 
 
-def posterior_draws(fit: Any) -> tuple[FloatArray, FloatArray]:
-    """(means, scales) of all draws, (S, K, D), on the working scale; binary scales are 1/2."""
-    trial = trial_of(fit)
-    posterior = group(fit, "posterior")
-    S = posterior.sizes["chain"] * posterior.sizes["draw"]
-    K, D = trial.mean.shape
-    means, scales = np.full((S, K, D), np.nan), np.full((S, K, D), 0.5)
-    measured = [d for d, s in enumerate(trial.scales) if s != "binary"]
-    binary = [d for d, s in enumerate(trial.scales) if s == "binary"]
-    if measured:
-        means[:, :, measured] = posterior["mu"].values.reshape(S, K, -1)
-        scales[:, :, measured] = posterior["sigma"].values.reshape(S, K, -1)
-    if binary:
-        means[:, :, binary] = posterior["probability"].values.reshape(S, K, -1)
-    return means, scales
-
-
-def posterior_bandits(fit: Any, n: int) -> list[Bandit]:
+def posterior_bandits(fit: Any, n: int, correlation: Any = None) -> list[Bandit]:
     """`n` instances, draws spread evenly over the posterior; log outcomes where log-normal.
 
-    Gaussian with a scale per arm and endpoint, or Bernoulli where all endpoints are binary.
+    Gaussian with a scale per arm and endpoint, Bernoulli where all endpoints are binary, or a
+    `MixedBandit` where some are. So it is where endpoints are correlated: `correlation` is that of
+    the Gaussians behind the outcomes of one participant, a number or a matrix.
 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -101,11 +96,13 @@ def posterior_bandits(fit: Any, n: int) -> list[Bandit]:
     n = check_count(n, name="n", most=len(means), why="each instance is a draw of the posterior.")
     rows = np.floor((np.arange(n) + 0.5) * len(means) / n).astype(int)
     trial = trial_of(fit)
-    return [bandit_of_trial(trial, means[r], scales[r]) for r in rows]
+    return [bandit_of_trial(trial, means[r], scales[r], None, correlation) for r in rows]
 
 
-def plug_in_bandit(fit: Any) -> Bandit:
+def plug_in_bandit(fit: Any, correlation: Any = None) -> Bandit:
     """The instance at the posterior means, with root mean square scales.
+
+    Means are averages of `expectations.mean_given_the_rest`, which hardly depend on the seed.
 
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
@@ -114,24 +111,53 @@ def plug_in_bandit(fit: Any) -> Bandit:
     >>> bandit.objectives, bool((abs(bandit.means - trial.mean) < 0.05).all())
     (('IgG', 'NT50 wild-type', 'NT50 delta'), True)
     """
-    means, scales = posterior_draws(fit)
-    return bandit_of_trial(trial_of(fit), means.mean(axis=0), np.sqrt((scales**2).mean(axis=0)))
+    means, scales = mean_given_the_rest(fit), posterior_draws(fit)[1]
+    return _averaged(trial_of(fit), means, scales, correlation)
+
+
+def _averaged(
+    trial: TrialSummary, means: FloatArray, scales: FloatArray, correlation: Any = None
+) -> Bandit:
+    spread = np.sqrt((scales**2).mean(axis=0))
+    return bandit_of_trial(trial, means.mean(axis=0), spread, None, correlation)
+
+
+def plug_in_time_error(fit: Any) -> float:
+    """The Monte Carlo standard error of T* at the posterior means, relative to it.
+
+    From the same T*, to 0.1%, of the draws without a fifth of every chain at a time; NaN where
+    arms tie.
+    """
+    trial, chains = trial_of(fit), group(fit, "posterior").sizes["chain"]
+    means, scales = mean_given_the_rest(fit), posterior_draws(fit)[1]
+    parts = zip(without_each_part(means, chains), without_each_part(scales, chains), strict=True)
+    times = []
+    for kept_means, kept_scales in parts:
+        known = Problem.of(_averaged(trial, kept_means, kept_scales))
+        made = characteristic_time(
+            known.means, known.noise, outcomes=known.outcomes, tolerance=1e-3
+        )
+        times.append(made.time)
+    return jackknife_error(np.log(times))
 
 
 def bandit_of_trial(
-    trial: TrialSummary, means: FloatArray, noise: FloatArray, scale: Any = None
+    trial: TrialSummary,
+    means: FloatArray,
+    noise: FloatArray,
+    scale: Any = None,
+    correlation: Any = None,
 ) -> Bandit:
     """A bandit with the arms and endpoints of `trial`; known-scale radii are told `scale`."""
     names: dict[str, Any] = {
         "arms": trial.arms, "objectives": trial.endpoints, "minimize": trial.minimize,
     }  # fmt: skip
-    if set(trial.scales) == {"binary"}:
+    kinds = ["binary" if kind == "binary" else "gaussian" for kind in trial.scales]
+    if correlation is not None or len(set(kinds)) > 1:
+        shared = 0.0 if correlation is None else correlation
+        return MixedBandit(means, kinds, sd=noise, scale=scale, correlation=shared, **names)
+    if kinds[0] == "binary":
         return BernoulliBandit(means, **names)
-    if "binary" in trial.scales:
-        raise ValueError(
-            "some endpoints are binary and some are not: a bandit of both kinds is not supported. "
-            "Choose endpoints of one kind with endpoints=; pareto_probability takes both."
-        )
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)
 
 
@@ -139,12 +165,17 @@ def tell_scales(
     bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
 ) -> list[Bandit]:
     """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
-    needs = isinstance(radius, Radius) and radius.needs_scale  # simulate refuses what is none
-    if not needs or bandits[0].model != "gaussian":
+    first = bandits[0]
+    if not isinstance(radius, Radius):  # simulate refuses what is none
         return list(bandits)
-    trial = trial_of(fit)
+    if not (radius.known(first.D) & first.gaussian).any():
+        return list(bandits)
+    trial, shared = trial_of(fit), getattr(first, "correlation", None)
     stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
-    return [bandit_of_trial(trial, b.means, b.noise, stated) for b in bandits]  # type: ignore[attr-defined]
+    return [
+        bandit_of_trial(trial, bandit.means, bandit.noise, stated, shared)  # type: ignore[attr-defined]
+        for bandit in bandits
+    ]
 
 
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
@@ -160,7 +191,7 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
     """
     trial = trial if isinstance(trial, TrialSummary) else trial_of(trial)
     if not is_number(fold) or not fold > 1:
-        raise ValueError(
+        raise refusal(is_real(fold))(
             f"fold={shown(fold)} must be a ratio above 1: responses closer than that count as "
             f"equal. For no margin leave it out."
         )
@@ -259,6 +290,7 @@ def plan(
     shares: str = "informed",
     mix: float = 0.2,
     conduct: Conduct | None = None,
+    correlation: Any = None,
     seed: int = 1,
     executor: Any = None,
     progress: bool = False,
@@ -270,12 +302,16 @@ def plan(
     radius      default `UnknownScale`: its guarantee does not lean on the fitted variances, only
                 on Gaussian (log) outcomes. A known-scale radius uses the posterior's
                 `scale_quantile` of every scale, and its guarantee holds if the true scales are
-                at most that. `Mixture` for binary endpoints, whose scale is 1/2.
+                at most that. `Mixture` for binary endpoints, whose scale is 1/2; `MixedScale`
+                where some endpoints are binary and some are not.
     samples     sizes N at which the assurance P(tau <= N) is stated; default 20 up to max_samples
     max_samples participants the trial can have: runs that reach it are censored, a result
     conduct     how the trial runs (recruitment, delay, looks, losses); stopping times then count
                 enrolled participants, and what `conducting.conducted` lists is beside them: the
                 ideal N, calendar time, participants on dominated arms, a curve against the rate
+
+    correlation of the Gaussians behind the outcomes of one participant, for the simulation: a
+                number for all pairs of endpoints, or a matrix; the guarantee never leans on it
 
     shares      "informed": the default radius shares delta out by the samples that each arm is
                 expected to need, and has its rho by arm, see `informed`; `mix` is the part shared
@@ -287,11 +323,13 @@ def plan(
     uniform_stopping_time and saved, the part of the mean N, show what the published data save.
 
     Dims goal, draw, replication, arm, samples, assurance_level. Per posterior draw: stopping_time,
-    stopped, correct, answer, pulls, settled, sharp_bound, theorem_1. Summaries: assurance (with
-    _error), samples_needed (inf: not within max_samples), censored, error_rate with its 95%
-    interval (wrong answers among all draws), allocation, returned. Of the plug-in instance:
+    stopped, correct, answer, pulls, settled, sharp_bound, theorem_1, and where there is no answer
+    the positions of blocking_arm and blocking_rival (see `blocking_pair`), else -1. Summaries:
+    assurance (with _error), samples_needed (inf: not within max_samples), censored, error_rate
+    with its 95% interval (wrong answers among all draws), allocation, returned. Of the plug-in:
     plug_in_*, characteristic_time, characteristic_weights, lower_bound: exact problem, no margin,
-    by the divergence of its outcomes, Gaussian or 0/1; NaN where their law is not known.
+    by the divergence of its outcomes, Gaussian or 0/1; NaN where their law is not known; time and
+    bound with _error, the Monte Carlo standard error of the fit.
     Attributes say in words what the guarantee and the bounds rest on, which assumptions were made
     and which arms tie.
 
@@ -316,14 +354,14 @@ def plan(
     check_count(draws, name="draws", why="assurance is an average over posterior draws.")
     check_count(replications, name="replications", why="the plug-in instance is simulated too.")
     if not isinstance(scale_quantile, float) or not 0.5 <= scale_quantile < 1:
-        raise ValueError(
+        raise refusal(is_real(scale_quantile))(
             f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
             f"scale below the true one proves nothing. The default is 0.95."
         )
-    conduct = as_conduct(conduct, plug_in_bandit(fit), max_samples)
+    plug_in = plug_in_bandit(fit, correlation)
+    conduct = as_conduct(conduct, plug_in, max_samples)
     sizes = assurance_sizes(samples, max_samples)
-    plug_in = plug_in_bandit(fit)
-    bandits = posterior_bandits(fit, draws)
+    bandits = posterior_bandits(fit, draws, correlation)
     K = plug_in.K
     common: dict[str, Any] = {
         "delta": delta, "seed": seed, "max_samples": max_samples, "executor": executor,
@@ -332,12 +370,10 @@ def plan(
     expected, tuned = max_samples / K, radius is None
     uniform, bound_by = None, radius
     if radius is None:
-        pilot = pt.simulate(
-            plug_in, goal_list, radius=_default_radius(plug_in, goal_list, delta, expected),
-            replications=_PILOT, **common,
-        )  # fmt: skip
-        expected = float(pilot.stopping_time.median("replication").max()) / K
-        radius = bound_by = _default_radius(plug_in, goal_list, delta, expected)
+        radius, expected = tuned_radius(
+            plug_in, goal_list, delta, max_samples, seed=seed, executor=executor
+        )
+        bound_by = radius
         if any(goal.union == "pairs" for goal in goal_list):
             shares = "uniform"  # shares belong to claims
         if shares == "informed":
@@ -403,6 +439,12 @@ def plan(
     result["characteristic_time"] = T.time if T else np.nan
     result["characteristic_weights"] = ("arm", T.weights if T else np.full(K, np.nan))
     result["lower_bound"] = T.samples(delta) if T else np.nan
+    relative = plug_in_time_error(fit) if T else np.nan
+    for name in ("characteristic_time", "lower_bound"):
+        result[f"{name}_error"] = result[name] * relative
+    pairs = blocking_pairs(runs, bandits, goal_list)
+    for at, name in enumerate(("blocking_arm", "blocking_rival")):
+        result[name] = (("goal", "draw"), pairs[:, :, at])
     result["smallest_margin"] = ("draw", [_nearest(b)[0] for b in bandits])
     result.attrs = {
         **runs.attrs,
@@ -410,7 +452,7 @@ def plan(
         "shares": shares if tuned else "as given",
         "mix": mix if uniform is not None else 1.0,
         "guarantee_in_words": _in_words(
-            radius, plug_in, scale_quantile, delta, runs.attrs["guarantee"]
+            radius, trial, scale_quantile, delta, runs.attrs["guarantee"], correlation
         ),
         "shares_in_words": _shares_in_words(radius, len(goal_list), mix)
         if uniform is not None
@@ -421,11 +463,12 @@ def plan(
         "independent between endpoints; a margin or k needs fewer"
         if T
         else "",
-        "near_ties": _ties(bandits, stopped, goal_list, max_samples),
+        "near_ties": ties_in_words(pairs, stopped, goal_list, plug_in.arms, max_samples),
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,
         "fold": 0.0 if fold is None else fold,
         "scale_quantile": scale_quantile,
+        **({} if correlation is None else {"correlation": np.ravel(correlation).tolist()}),
         **({} if conduct is None else {"conducted": repr(conduct)}),
         "asked": "; ".join(map(repr, asked)),  # with all digits, which `goal` has not
     }
@@ -436,7 +479,9 @@ def plan(
 def _as_goals(goals: Any) -> list[Any]:
     listed = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
     if not all(isinstance(goal, Goal) for goal in listed):
-        raise ValueError(f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost.")
+        raise refusal(all(isinstance(goal, Goal) for goal in listed))(
+            f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost."
+        )
     return listed
 
 
@@ -484,8 +529,30 @@ def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
 
 def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expected: float) -> Radius:
     rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
-    radius = UnknownScale(rho=rho) if bandit.model == "gaussian" else Mixture(rho=rho)
-    return with_union(radius, goals)
+    return with_union(default_mixture(bandit.gaussian, rho), goals)
+
+
+def tuned_radius(
+    bandit: Bandit,
+    goals: Sequence[Goal],
+    delta: float,
+    max_samples: int,
+    *,
+    seed: int = 1,
+    executor: Any = None,
+) -> tuple[Radius, float]:
+    """(the default radius with uniform shares, samples per arm that its rho is tuned to).
+
+    A pilot of simulated trials on the instance says how many samples they need.
+    """
+    from paretoid.runs.simulate import simulate
+
+    pilot = simulate(
+        bandit, goals, radius=_default_radius(bandit, goals, delta, max_samples / bandit.K),
+        delta=delta, replications=_PILOT, seed=seed, max_samples=max_samples, executor=executor,
+    )  # fmt: skip
+    expected = float(pilot.stopping_time.median("replication").max()) / bandit.K
+    return _default_radius(bandit, goals, delta, expected), expected
 
 
 def _another_seed(seed: int) -> int:
@@ -522,25 +589,71 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (
-        f"sharp_bound is for {stand_in} with each draw's scales known: a rough figure, for this "
-        f"radius must also learn the scales; theorem_1 is for the radius of the paper"
+        "sharp_bound is for another radius, which is told each draw's scales (Mixture, uniform "
+        "shares): a rough figure, for this plan's radius must also learn them; theorem_1 is for "
+        "the radius of the paper"
     )
 
 
 def _in_words(
-    radius: Radius, bandit: Bandit, scale_quantile: float, delta: float, guarantee: str
+    radius: Radius,
+    trial: TrialSummary,
+    scale_quantile: float,
+    delta: float,
+    guarantee: str,
+    correlation: Any = None,
+) -> str:
+    """What is promised, and what of each endpoint it rests on."""
+    kinds = {kind == "binary" for kind in trial.scales}
+    said = _promise(radius, trial, kinds, scale_quantile, delta, guarantee)
+    if correlation is None:
+        return said
+    shared = f"{correlation:g}" if is_number(correlation) else "as given between each two"
+    return (
+        f"{said} Trials were simulated with endpoints of one participant that are correlated "
+        f"(latent Gaussian correlation {shared}); the guarantee does not lean on that."
+    )
+
+
+def _promise(
+    radius: Radius,
+    trial: TrialSummary,
+    binary: set[bool],
+    scale_quantile: float,
+    delta: float,
+    guarantee: str,
 ) -> str:
     if guarantee != "proved":
         return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
     promise = f"A wrong answer has probability at most {delta:g}"
+    if len(binary) > 1:
+        return f"{promise} if {_each_endpoint(radius, trial, scale_quantile)}."
     if not radius.needs_scale:
         return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."
-    if bandit.model != "gaussian":
+    if binary == {True}:
         return f"{promise}, for any 0/1 outcomes."
     return (
         f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
         f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
     )
+
+
+def _each_endpoint(radius: Radius, trial: TrialSummary, scale_quantile: float) -> str:
+    """What is assumed of each endpoint, where they are of different kinds."""
+    known = radius.known(len(trial.endpoints))
+    said = []
+    for name, kind, told in zip(trial.endpoints, trial.scales, known, strict=True):
+        what = f"log {name}" if kind == "log-normal" else name
+        if kind == "binary":
+            said.append(f"{what} is 0 or 1")
+        elif told:
+            said.append(
+                f"{what} is sub-Gaussian with at most the scales used, the {scale_quantile:.0%} "
+                f"posterior quantile of each arm"
+            )
+        else:
+            said.append(f"{what} is Gaussian, its variance in each arm learnt in the trial")
+    return "; ".join(said)
 
 
 def _shares_in_words(radius: Radius, goals: int, mix: float) -> str:
@@ -569,25 +682,3 @@ def _nearest(bandit: Bandit) -> tuple[float, int, int]:
     np.fill_diagonal(closeness, np.inf)
     i, j = np.unravel_index(int(np.argmin(closeness)), closeness.shape)
     return float(closeness[i, j]), int(i), int(j)
-
-
-def _ties(
-    bandits: Sequence[Bandit], stopped: BoolArray, goals: Sequence[Goal], max_samples: int
-) -> str:
-    said = []
-    for goal, done in zip(goals, stopped, strict=True):
-        left = [b for b, d in zip(bandits, done, strict=True) if not d]
-        if not left:
-            continue
-        pairs = Counter(tuple(sorted(_nearest(b)[1:])) for b in left)
-        (i, j), count = pairs.most_common(1)[0]
-        names = left[0].arms
-        margin = max(as_epsilon(goal.eps1, left[0].D)) > 0
-        way_out = "a larger margin" if margin else "a margin (eps1 or fold)"
-        fewer = " or a smaller k" if isinstance(goal, AtMost) else " or AtMost(k)"
-        said.append(
-            f"{goal}: {len(left)} of {len(bandits)} draws are censored at {max_samples:,} "
-            f"samples; closest in {count} of them: {names[i]} and {names[j]}. "
-            f"Consider {way_out}{fewer}."
-        )
-    return " ".join(said)

@@ -149,13 +149,14 @@ def _simulated(posteriors: Mapping[str, Any], planned: xr.Dataset) -> dict[str, 
     attributes = planned.attrs
     goals, radius = design_of(planned, trial_of(posteriors["as fitted"]))
     draws = planned.sizes["draw"]
+    shared = _correlation(attributes, len(trial_of(posteriors["as fitted"]).endpoints))
     rows = []
     for name, posterior in posteriors.items():
         if name == "as fitted":
             runs = planned.transpose("goal", "draw", ...)
         else:
             bandits = tell_scales(
-                posterior_bandits(posterior, draws), posteriors["as fitted"], radius,
+                posterior_bandits(posterior, draws, shared), posteriors["as fitted"], radius,
                 attributes["scale_quantile"],
             )  # fmt: skip
             runs = simulate(
@@ -167,6 +168,14 @@ def _simulated(posteriors: Mapping[str, Any], planned: xr.Dataset) -> dict[str, 
     table = np.array(rows)  # (prior, goal, 3)
     names = ("samples_needed", "samples_needed_lower", "samples_needed_upper")
     return {name: (("prior", "goal"), table[:, :, at]) for at, name in enumerate(names)}
+
+
+def _correlation(attributes: Mapping[Any, Any], D: int) -> Any:
+    """The correlation that a plan was simulated with: a number, a matrix, or None."""
+    if "correlation" not in attributes:
+        return None
+    given = np.ravel(attributes["correlation"])
+    return float(given[0]) if given.size == 1 else given.reshape(D, D)
 
 
 def _check(fit: Any) -> Mapping[str, Any]:

@@ -23,6 +23,8 @@ from paretoid.theory.checks import (
     check_count,
     check_name,
     check_positive,
+    is_real,
+    refusal,
 )
 
 SCALES = ("log-normal", "normal", "binary")
@@ -258,7 +260,7 @@ def summary_of(
 ) -> TrialSummary:
     """One trial from one or more tables of the same columns; `keep` picks arms by name."""
     if not isinstance(level, float) or not 0.5 <= level < 1:
-        raise ValueError(
+        raise refusal(is_real(level))(
             f"level={level!r} must lie in [0.5, 1): it is the coverage the intervals claim. For "
             f"99% intervals pass level=0.99."
         )

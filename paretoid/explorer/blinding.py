@@ -131,6 +131,9 @@ def _given_by_arm(design: Mapping[str, Any]) -> str:
         "shares of delta": shares.get("arms"),
         "shares of delta by rival": shares.get("rivals"),
     }
+    conduct = design.get("conduct") or {}
+    if isinstance(conduct.get("dropout"), Mapping):
+        return "dropout"
     for name, column in columns.items():
         if isinstance(column, (list, tuple)) and any(value != column[0] for value in column):
             return name

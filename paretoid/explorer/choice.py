@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -86,14 +87,20 @@ class Batch:
     memory: dict[str, Any] = field(default_factory=dict)
 
 
-def choose(moment: Moment, queue: list[int], n: int, seen: View | None = None) -> Batch:
+def choose(
+    moment: Moment, queue: list[int], n: int, seen: View | None = None, due: Sequence[int] = ()
+) -> Batch:
     """The arms of the next n allocations.
 
     queue   what is left of the round begun
     seen    the view of the samples themselves, if at hand
+    due     arms that come before the rule is asked: the rest of the burn-in
     """
     rule, counts = moment.design.rule, moment.awaited.copy()
     batch = Batch(rest=list(queue), memory=copy.deepcopy(moment.memory))
+    for arm in due[:n]:
+        batch.arms.append(arm)
+        counts[arm] += 1
     while len(batch.arms) < n:
         if not batch.rest:
             if moment.unit is None:

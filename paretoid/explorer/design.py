@@ -1,4 +1,4 @@
-"""What is fixed before the first outcome: arms, objectives, goals, delta, scale, radius, rule."""
+"""What is fixed before the first outcome: arms, objectives, goals, delta, radius, rule, conduct."""
 
 from __future__ import annotations
 
@@ -9,17 +9,27 @@ from typing import Any
 import numpy as np
 
 from paretoid.arithmetic import CENTRED
-from paretoid.bandits import Bandit, GaussianBandit
+from paretoid.bandits import Bandit, GaussianBandit, MixedBandit
+from paretoid.bandits.kinds import Kind, as_kinds, is_gaussian, plain_kinds, ranges
+from paretoid.conduct import Conduct
 from paretoid.engine.build import check_radius
 from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.goals.base import with_union
-from paretoid.parts import as_goals, check_limits, guarantee_of
+from paretoid.parts import as_goals, check_limits, default_mixture, guarantee_of
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.text import meant
-from paretoid.theory.checks import as_epsilon, check_choice, check_count, check_delta
-from paretoid.theory.radii import Mixture, MixtureRadius, Radius, UnknownScale
+from paretoid.theory.checks import (
+    BoolArray,
+    WrongTypeError,
+    as_epsilon,
+    check_choice,
+    check_count,
+    check_delta,
+)
+from paretoid.theory.radii import MixedScale, MixtureRadius, Radius, UnknownScale
+from paretoid.theory.units import as_scale
 
 #: of a file of allocations, before those of the objectives
 COLUMNS = ("id", "arm", "how")
@@ -27,12 +37,15 @@ COLUMNS = ("id", "arm", "how")
 OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
-    "seed", "cone", "informed_by", "arithmetic",
+    "seed", "cone", "informed_by", "arithmetic", "conduct", "max_samples",
 )  # fmt: skip
 
 
 class Design:
     """The design of a trial, checked; see `Explorer` for the arguments.
+
+    conduct, max_samples   how the trial is meant to run, as it was simulated: looks, burn-in,
+                           recruitment, delays, losses, participants. No proof rests on them
 
     >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
     >>> design.radius
@@ -41,6 +54,9 @@ class Design:
     True
     >>> design.same_as(Design(["A", "B"], ["response", "harm"], delta=0.1))
     False
+    >>> kinds = {"response": "gaussian", "harm": "binary"}
+    >>> Design(["A", "B"], ["response", "harm"], minimize=["harm"], outcomes=kinds).radius.scales
+    ('unknown', 'known')
     """
 
     def __init__(
@@ -53,16 +69,18 @@ class Design:
         scale: Any = None,
         radius: Radius | None = None,
         minimize: Iterable[str] = (),
-        outcomes: str = "gaussian",
+        outcomes: str | Mapping[str, Any] | Sequence[Any] = "gaussian",
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,
+        conduct: Conduct | None = None,
+        max_samples: int | None = None,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
                 raise ValueError(f"{name}={value!r} must be a list of names, none of them empty.")
         if isinstance(minimize, Mapping) or not isinstance(minimize, Iterable):
-            raise ValueError(f"minimize={minimize!r} must be a list of objectives.")
+            raise WrongTypeError(f"minimize={minimize!r} must be a list of objectives.")
         taken = [name for name in objectives if name in COLUMNS]
         if taken:
             raise ValueError(
@@ -72,6 +90,13 @@ class Design:
         self.cone: Measured | None = None
         if cone is not None:
             check_count(len(arms), name="the number of arms", least=2, why="one is no choice.")
+            if not isinstance(outcomes, str) and any(
+                kind != "gaussian" for kind in as_kinds(outcomes, objectives)
+            ):
+                raise ValueError(
+                    "a cone adds outcomes up, and sums of different kinds are of none of them. "
+                    "Leave out the cone, or pass outcomes='bounded' with a scale for each."
+                )
             if outcomes == "binary":
                 raise ValueError(
                     "a cone adds outcomes up, and sums of 0 and 1 are not binary. Pass "
@@ -83,29 +108,39 @@ class Design:
         K, D = len(arms), len(objectives)
         check_count(K, name="the number of arms", least=2, why="optimal means against another.")
         check_count(D, name="the number of objectives", why="something must be measured.")
-        check_choice(outcomes, OUTCOMES, name="outcomes", why="radii are proved for some of them.")
+        self.kinds: tuple[Kind, ...] | None = None  # of each objective, where they may differ
+        if not isinstance(outcomes, str):
+            self.kinds = as_kinds(outcomes, objectives)
+            if is_gaussian(self.kinds).all():
+                outcomes, self.kinds = "gaussian", None
+        else:
+            check_choice(
+                outcomes, OUTCOMES, name="outcomes", why="radii are proved for some of them; where "
+                "objectives differ give a table of them.",
+            )  # fmt: skip
+        given: dict[str, Any] = {"arms": arms, "objectives": objectives, "minimize": minimize}
+        self.bandit: Bandit
+        if self.kinds is None:
+            self.bandit = GaussianBandit(np.zeros((K, D)), scale, **given)
+            self.learnt = np.full(D, scale is None)
+        else:
+            self.bandit = _mixed(self.kinds, scale, K, given)
+            self.learnt = self.bandit.gaussian & (scale is None)
         self.given_scale = scale is not None
-        self.bandit = GaussianBandit(
-            np.zeros((K, D)),
-            1.0 if scale is None else scale,
-            arms=arms,
-            objectives=objectives,
-            minimize=minimize,
-        )
         self.K, self.D = K, D
         self.arms, self.objectives = self.bandit.arms, self.bandit.objectives
         self.minimize, self.sign = self.bandit.minimize, self.bandit.sign
         self.scale = self.bandit.scale if self.given_scale else None
         self.delta = check_delta(delta)
-        self.outcomes = outcomes
+        self.outcomes = outcomes if self.kinds is None else plain_kinds(self.kinds, objectives)
         self.rule = APE() if rule is None else rule
         if not isinstance(self.rule, Rule):
-            raise ValueError(
+            raise WrongTypeError(
                 f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
                 f"your own subclass of Rule."
             )
         self.goals = as_goals(ParetoSet() if goal is None else goal, self.bandit)
-        self.radius = _as_radius(radius, self.bandit, self.given_scale, outcomes, self.rule)
+        self.radius = _as_radius(radius, self.bandit, self.learnt, self.outcomes, self.rule)
         if radius is None:
             self.radius = with_union(self.radius, self.goals)
         self.rule.check(self.bandit, self.goals, self.radius)
@@ -124,6 +159,17 @@ class Design:
         self.informed_by: tuple[str, ...] = ()  # data that shaped the radius, by name or digest
         self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
+        self.conduct, self.max_samples = conduct, max_samples
+        if max_samples is not None:
+            self.max_samples = check_count(
+                max_samples, name="max_samples", why="it counts participants."
+            )
+        if conduct is not None:
+            if not isinstance(conduct, Conduct):
+                raise WrongTypeError(
+                    f"conduct={conduct!r} must be a Conduct, such as Conduct(look=100)."
+                )
+            conduct.check(self.arms, (self.cone or self).objectives, max_samples)
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
@@ -155,6 +201,8 @@ class Design:
             **cone,
             **({"informed_by": list(self.informed_by)} if self.informed_by else {}),
             **({"arithmetic": CENTRED} if self.centred else {}),
+            **({} if self.conduct is None else {"conduct": self.conduct.to_dict()}),
+            **({} if self.max_samples is None else {"max_samples": self.max_samples}),
         }
 
     def same_as(self, other: Design) -> bool:
@@ -174,6 +222,11 @@ class Design:
         goals = data.get("goals", [])
         if not isinstance(goals, list):
             raise ValueError("goals must be a list of tables, [[goals]] in TOML.")
+        conduct = data.get("conduct")
+        if not isinstance(conduct, Mapping | None):
+            raise WrongTypeError(
+                f"conduct={conduct!r} must be a table, such as look = 100 in [conduct]."
+            )
         rule = data.get("rule", {})
         if isinstance(rule, Mapping):
             rule = {"kind": "APE", **rule}  # as in the first ledgers, which knew no other
@@ -191,11 +244,13 @@ class Design:
             rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
             cone=data.get("cone"),
+            conduct=None if conduct is None else Conduct.from_dict(conduct),
+            max_samples=data.get("max_samples"),
         )
         design.centred = "arithmetic" in data or not stored
         informed = data.get("informed_by", [])
         if not isinstance(informed, list) or not all(isinstance(name, str) for name in informed):
-            raise ValueError(
+            raise WrongTypeError(
                 f"informed_by={informed!r} must be a list of texts that name the data which shaped "
                 f"the radius: a citation, or sha256: and the digest of a file."
             )
@@ -235,11 +290,33 @@ class Design:
         return self.delta / self.families() if claims else self.delta
 
 
+def _mixed(kinds: Sequence[Kind], scale: Any, K: int, names: dict[str, Any]) -> MixedBandit:
+    """A bandit of these kinds, whose means nobody looks at."""
+    gaussian, (low, high) = is_gaussian(kinds), ranges(kinds)
+    middle = np.where(gaussian, 0.0, (np.where(gaussian, 0, low) + np.where(gaussian, 0, high)) / 2)
+    width = np.where(gaussian, 4.0, np.where(gaussian, 1, high) - np.where(gaussian, 0, low))
+    if scale is not None:
+        D = len(kinds)
+        stated = as_scale(scale, K, D)
+        for d in np.flatnonzero((stated != width / 2).any(axis=0) & ~gaussian):
+            raise ValueError(
+                f"scale gives {names['objectives'][d]!r} the scale {stated[0, d]:g}, and outcomes "
+                f"between {low[d]:g} and {high[d]:g} have {width[d] / 2:g}, half of their range. "
+                f"Leave out scale=, which is for Gaussian objectives, or state the half."
+            )
+    return MixedBandit(np.tile(middle, (K, 1)), kinds, sd=width / 4, scale=scale, **names)
+
+
 def _as_radius(
-    radius: Radius | None, bandit: Bandit, scaled: bool, outcomes: str, rule: Rule
+    radius: Radius | None, bandit: Bandit, learnt: BoolArray, outcomes: Any, rule: Rule
 ) -> Radius:
-    """`radius`, or the proved default, if its theorem covers these outcomes."""
-    if outcomes != "gaussian" and (not scaled or isinstance(radius, UnknownScale)):
+    """`radius`, or the proved default, if its theorem covers these outcomes.
+
+    `learnt` are the objectives whose scale is not known beforehand.
+    """
+    scaled = not learnt.any()
+    named = outcomes in ("bounded", "binary")
+    if named and (not scaled or isinstance(radius, (UnknownScale, MixedScale))):
         raise ValueError(
             f"{outcomes} outcomes need a scale: UnknownScale, which learns it, is proved for "
             f"Gaussian outcomes only. An outcome between low and high is sub-Gaussian with scale "
@@ -255,17 +332,19 @@ def _as_radius(
     if radius is None:
         if isinstance(rule, BestArmRule):
             return rule.default_radius
-        return Mixture() if scaled else UnknownScale()
+        return default_mixture(learnt)
     check_radius(radius, bandit, rule)
-    if radius.needs_scale and not scaled:
+    known = radius.known(bandit.D)
+    if (known & learnt).any():
+        instead = "UnknownScale()" if learnt.all() else "MixedScale(...)"
         raise ValueError(
             f"radius={radius!r} needs the scale of each objective, fixed before the data, and "
-            f"none was given. Pass scale=, or radius=UnknownScale() for Gaussian outcomes."
+            f"none was given. Pass scale=, or radius={instead} for Gaussian outcomes."
         )
-    if scaled and isinstance(radius, UnknownScale):
+    if isinstance(radius, (UnknownScale, MixedScale)) and (~known & ~learnt).any():
         raise ValueError(
-            "UnknownScale() learns the scale and would ignore the one given. Leave out scale=, or "
-            "use Mixture(), which needs fewer samples if the scale is right."
+            f"{type(radius).__name__}() learns the scale and would ignore the one given. Leave out "
+            f"scale=, or use Mixture(), which needs fewer samples if the scale is right."
         )
     return radius
 

@@ -16,12 +16,13 @@ from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError
 from paretoid.explorer.outcomes import as_outcome, subject
+from paretoid.explorer.progress import burn_in, progress_of
 from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
 from paretoid.rules import Rule
-from paretoid.theory.checks import check_count
+from paretoid.theory.checks import check_count, refusal
 from paretoid.theory.radii import Radius
 
 #: most subjects placed at once, and how often a choice is made anew after others have recorded
@@ -49,7 +50,10 @@ class Explorer(Session):
                        vector eps2)
     scale              scalar, (D,) or (K, D), known beforehand; without it the variances are
                        learnt (`UnknownScale`, Gaussian outcomes)
-    outcomes           "gaussian", "bounded" or "binary"; the last two need a scale
+    outcomes           "gaussian", "bounded" or "binary"; the last two need a scale. If objectives
+                       differ a table: {"response": "gaussian", "harm": "binary", "pain": (0, 10)},
+                       a range being one that no outcome can leave; scales of Gaussian ones are then
+                       learnt and the others follow (`MixedScale`), so scale is left out
     radius, rule       as in `simulate`, every rule; the default is `APE`
     seed               shuffles the order within a batch, nothing else
     cone               W or statements as in `in_cone`: outcomes are told as measured and judged by
@@ -108,7 +112,7 @@ class Explorer(Session):
         scale: Any = None,
         radius: Radius | None = None,
         minimize: Iterable[str] = (),
-        outcomes: str = "gaussian",
+        outcomes: Any = "gaussian",
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,
@@ -186,7 +190,7 @@ class Explorer(Session):
                 "every goal has its answer, so no further subject needs to be placed. To go "
                 "on for other reasons, tell outcomes with unplanned=True."
             )
-        batch = choose(self._moment(state), state.queue, size, self._view(state))
+        batch = choose(self._moment(state), state.queue, size, self._view(state), burn_in(state))
         names = [design.arms[arm] for arm in batch.arms]
         if size > 1:
             order = np.random.default_rng([design.seed, state.seq]).permutation(size)
@@ -333,7 +337,7 @@ class Explorer(Session):
         if isinstance(arm, Allocation):
             raise ValueError(f"{arm} was asked for, so it is not unplanned; leave that out.")
         if id is not None and (not isinstance(id, str) or not id.strip() or id.isdecimal()):
-            raise ValueError(
+            raise refusal(isinstance(id, str))(
                 f"id={id!r} must be a word of your own: numbers are the ids of allocations that "
                 f"were asked for. For instance id='walk-in 7', or none."
             )
@@ -415,6 +419,7 @@ class Explorer(Session):
             notes=notes(state),
             guarantee=design.guarantee,
             head=state.hash,
+            progress=progress_of(state, self._day()),
         )
 
     @alone
@@ -443,13 +448,15 @@ class Explorer(Session):
 
 def _sentence(reason: Any, what: str) -> str:
     if not isinstance(reason, str) or not reason.strip():
-        raise ValueError(f"reason={reason!r} must be a sentence: {what} is recorded with its why.")
+        raise refusal(isinstance(reason, str))(
+            f"reason={reason!r} must be a sentence: {what} is recorded with its why."
+        )
     return reason.strip()
 
 
 def _as_request(request: Any) -> str:
     if not isinstance(request, str) or not request.strip() or len(request) > 200:
-        raise ValueError(
+        raise refusal(isinstance(request, str))(
             f"request={request!r:.50} must be a word of at most 200 characters: the same one, and "
             f"only that, returns the same allocations. For instance request='visit 17'."
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoid.explorer.state import MISSING, WAITING, TrialState, count_binary
 from paretoid.text import meant
+from paretoid.theory.checks import refusal
 
 #: under UnknownScale, this many outcomes of an objective that are all 0 or 1 are not Gaussian
 _BINARY = 10
@@ -125,12 +126,17 @@ def _refuse_binary(state: TrialState, position: int | None, told: Told, counts: 
         new = MISSING if isinstance(value, str) else value
         counts[d] = count_binary(counts[d], old, new)
         refused = max(state.only_binary[d], _BINARY - 1) + 1
-        if counts[d] == refused and new in (0.0, 1.0) and not state.design.given_scale:
+        if counts[d] == refused and new in (0.0, 1.0) and state.design.learnt[d]:
             raise ValueError(
-                f"the first {_BINARY} outcomes of {name} are all 0 or 1, and UnknownScale is "
+                f"the first {_BINARY} outcomes of {name} are all 0 or 1, and {_radius(state)} is "
                 f"proved for Gaussian outcomes only. Start the trial anew with outcomes='binary' "
-                f"and scale=0.5; its radius is then Mixture()."
+                f"and scale=0.5, its radius is then Mixture(); or, if other objectives are "
+                f"Gaussian, with a table outcomes={{{name!r}: 'binary', ...}} that says it of each."
             )
+
+
+def _radius(state: TrialState) -> str:
+    return type(state.design.radius).__name__
 
 
 def known(state: TrialState, d: int, position: int) -> float | str | None:
@@ -152,7 +158,9 @@ def _as_number(state: TrialState, d: int, id: Any, value: Any) -> float | str:
     except (TypeError, ValueError):
         number = None
     if number is None or (isinstance(value, str) and "_" in value):  # 1_0 is ten to Python only
-        raise ValueError(f"{name}={value!r} of {id!r} must be a number or 'missing'.")
+        raise refusal(isinstance(value, str))(
+            f"{name}={value!r} of {id!r} must be a number or 'missing'."
+        )
     if math.isnan(number):
         raise ValueError(
             f"{name} of {id!r} is NaN, which says nothing about why. Leave out an outcome that has "
@@ -160,10 +168,16 @@ def _as_number(state: TrialState, d: int, id: Any, value: Any) -> float | str:
         )
     if math.isinf(number) or abs(number) > 1e150:
         raise ValueError(f"{name}={number} of {id!r} must be finite, and its square too.")
-    if state.design.outcomes == "binary" and number not in (0.0, 1.0):
+    kind = state.design.outcomes if state.design.kinds is None else state.design.kinds[d]
+    if kind == "binary" and number not in (0.0, 1.0):
         raise ValueError(
             f"{name}={number} of {id!r} must be 0 or 1: the trial was created with "
             f"outcomes='binary', and its scale is proved for those."
+        )
+    if isinstance(kind, tuple) and not kind[0] <= number <= kind[1]:
+        raise ValueError(
+            f"{name}={number:g} of {id!r} must lie between {kind[0]:g} and {kind[1]:g}: the trial "
+            f"was created with this range, and its scale is proved for no other."
         )
     return number
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ import numpy as np
 
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError, MemoryLedger, Row, as_head
+from paretoid.explorer.progress import days_since
 from paretoid.explorer.state import TrialState
 from paretoid.loop import judged
 from paretoid.rules import BestArmRule
@@ -158,6 +160,13 @@ class Session:
     def head(self) -> str:
         """Hash of the last event. Keep it elsewhere, for `verify(head=...)`."""
         return self._fresh().hash
+
+    def _day(self) -> float:
+        """Days since the first allocation, where looks are by days; NaN before it and elsewhere."""
+        if self.design.conduct is None or self.design.conduct.look_days is None:
+            return math.nan
+        first = (event.time for event in self._ledger.events() if event.kind in ("asked", "told"))
+        return days_since(next(first, None), self._clock())
 
     # -- the ledger --------------------------------------------------------------------------
 
@@ -320,12 +329,15 @@ class Session:
         return self._scaling(state) or self._conclusions(state)
 
     def _scaling(self, state: TrialState) -> list[tuple[str, dict[str, Any]]]:
-        """The divisors of UnknownScale that can be fixed now."""
-        if not self._lens.unknown or None not in state.divisor:
+        """The divisors of scales that are learnt and can be fixed now."""
+        if self._all_fixed(state):
             return []
         pooled = self._lens.pooled(state.outcomes()).tolist()
-        fixed = zip(state.design.objectives, pooled, state.divisor, strict=True)
-        named = {name: new for name, new, old in fixed if old is None and new == new}
+        learnt = (~self._lens.known).tolist()
+        fixed = zip(state.design.objectives, pooled, state.divisor, learnt, strict=True)
+        named = {
+            name: new for name, new, old, unknown in fixed if unknown and old is None and new == new
+        }
         return [("scaled", {"divisor": named})] if named else []
 
     def _conclusions(self, state: TrialState) -> list[tuple[str, dict[str, Any]]]:
@@ -355,13 +367,17 @@ class Session:
         """(D,) what objectives are divided by, 1 where not fixed yet; None without outcomes."""
         if not state.samples:
             return None
-        if not self._lens.unknown:
-            return self._lens.unit
-        return np.array([1.0 if divisor is None else divisor for divisor in state.divisor])
+        learnt = np.array([1.0 if divisor is None else divisor for divisor in state.divisor])
+        return np.where(self._lens.known, self._lens.unit, learnt)
+
+    def _all_fixed(self, state: TrialState) -> bool:
+        """True: every scale that is learnt has its divisor."""
+        pairs = zip(self._lens.known, state.divisor, strict=True)
+        return all(known or divisor is not None for known, divisor in pairs)
 
     def _decided_divisor(self, state: TrialState) -> FloatArray | None:
         """The same, None while some interval is infinite: the rule begins afterwards."""
-        fixed = not self._lens.unknown or None not in state.divisor
+        fixed = self._all_fixed(state)
         return self._divisor_of(state) if fixed and self._lens.ready(state.outcomes()) else None
 
     def _view(self, state: TrialState) -> View | None:

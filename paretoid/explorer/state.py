@@ -100,7 +100,7 @@ class TrialState:
         self.ends: list[int] = []  # allocations made when rounds of several arms ended
         self.standing = Standing.begin(K)
         self.memory: dict[str, Any] = {}  # the rule's own
-        self.divisor: list[float | None] = [None] * D  # of UnknownScale, once fixed
+        self.divisor: list[float | None] = [None] * D  # of scales that are learnt, once fixed
         self.answers: dict[int, GivenAnswer] = {}
         self.allocated = [0] * K
         self.lost = [[0] * K for _ in range(D)]
@@ -346,7 +346,7 @@ class TrialState:
         Ledgers that do not say it were summed without a reference, and stay so.
         """
         design = self.design
-        spread = design.scale[:, d].min() if design.scale is not None else self.divisor[d]
+        spread = self.divisor[d] if design.learnt[d] else design.bandit.scale[:, d].min()
         known = (value for value in self.values[d] if value != MISSING)
         first = next(known, WAITING) * self._sign[d]
         if not design.centred or spread is None or first != first:
@@ -356,7 +356,7 @@ class TrialState:
     def digits_lost(self) -> BoolArray:
         """(K, D) where outcomes are so far from the others' that sums say too little of them."""
         data, design = self.outcomes(), self.design
-        return digits_lost(design.bandit, design.scale is None, data.counts, data.means, data.ss)
+        return digits_lost(design.bandit, design.learnt, data.counts, data.means, data.ss)
 
     def awaited(self) -> FloatArray:
         """(K, D) counts once everything that waits has arrived: allocations less missing ones."""

@@ -12,8 +12,10 @@ import numpy as np
 
 from paretoid import text
 from paretoid.explorer.design import Design
+from paretoid.explorer.progress import Progress
 from paretoid.explorer.state import TrialState
 from paretoid.goals import Goal
+from paretoid.notebook import Shown
 from paretoid.theory.checks import FloatArray, IntArray
 from paretoid.view import Standing, View
 
@@ -59,6 +61,7 @@ class Status:
     notes         what the investigator should know
     guarantee     "proved" or "heuristic", from the radius
     head          hash of the last event: keep it elsewhere
+    progress      participants, burn-in and looks, where the design says how it runs; else None
 
     >>> from paretoid import Explorer
     >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
@@ -90,17 +93,20 @@ class Status:
     notes: tuple[str, ...]
     guarantee: str
     head: str
+    progress: Progress | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite and undefined numbers are None."""
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         data["waiting"] = [asdict(allocation) for allocation in self.waiting]
+        data["progress"] = None if self.progress is None else asdict(self.progress)
         data["held"] = {name: {"outcomes": n, "by": id} for name, (n, id) in self.held.items()}
         plain: dict[str, Any] = text.plain(data)
         return plain
 
     def __str__(self) -> str:
-        lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}", ""]
+        lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}"]
+        lines += ["", *([] if self.progress is None else [str(self.progress), ""])]
         for goal, answer in self.answers.items():
             if answer is not None:
                 lines.append(f"{goal}: {', '.join(map(text.visible, answer))}")
@@ -129,6 +135,14 @@ class Status:
                 lines.append(text.visible(held_up))
         lines += [f"note: {text.visible(note)}" for note in self.notes]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *lines = str(self).split("\n")
+        rows = [self._row(arm) for arm in self.arms]
+        heads = ["arm", "verdict", *self.objectives]
+        goals = [line for line in lines[1 : 1 + len(self.answers)] if line]
+        notes = [f"note: {note}" for note in self.notes]
+        return Shown(head, heads, rows, [*goals, *notes], len(heads))._repr_html_()
 
     def _row(self, arm: str) -> list[str]:
         i = self.arms.index(arm)
@@ -207,8 +221,8 @@ def notes(state: TrialState) -> tuple[str, ...]:
     """What the investigator should know: constant outcomes, corrections after an answer."""
     design, data = state.design, state.outcomes()
     said = []
-    if not design.given_scale:
-        for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0)):
+    if design.learnt.any():
+        for i, d in np.argwhere((data.counts >= 5) & (data.ss == 0) & design.learnt):
             said.append(
                 f"{design.arms[i]} gave the same {design.objectives[d]} {int(data.counts[i, d])} "
                 f"times: that is no Gaussian outcome, so its intervals are infinite"

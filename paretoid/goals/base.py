@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, refusal
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import MixtureRadius, Radius
@@ -204,7 +204,7 @@ def as_answer(answer: Any, K: int) -> BoolArray:
     """`answer` as a (K,) mask; anything else is refused."""
     mask = np.asarray(answer)
     if mask.shape != (K,) or mask.dtype != np.bool_:
-        raise ValueError(
+        raise refusal(mask.dtype == np.bool_)(
             f"answer has shape {mask.shape} and type {mask.dtype}; it must be a mask of {K} "
             f"booleans, True for the arms returned."
         )

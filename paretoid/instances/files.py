@@ -28,7 +28,7 @@ from typing import Any
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.tables import read_bytes, read_table, refuse, write_csv
 from paretoid.text import meant
-from paretoid.theory.checks import check_choice
+from paretoid.theory.checks import WrongTypeError, check_choice
 from paretoid.writing import write_text
 
 KINDS = ("gaussian", "bernoulli")
@@ -157,7 +157,7 @@ def write_instance(bandit: Bandit, path: str | Path, *, force: bool = False) -> 
     array([0.75 , 0.125])
     """
     if type(bandit) not in (GaussianBandit, BernoulliBandit):
-        raise ValueError(
+        raise WrongTypeError(
             f"{bandit!r} cannot be written: a file holds means, and kind gaussian or bernoulli."
         )
     file = Path(path)

@@ -17,6 +17,7 @@ from paretoid.plots.cones import cones
 from paretoid.plots.coordinates import parallel
 from paretoid.plots.covers import samples_against_eps2
 from paretoid.plots.fits import forest, projections
+from paretoid.plots.operating import operating
 from paretoid.plots.over_time import intervals
 from paretoid.plots.pareto_front import front
 from paretoid.plots.probability import pareto_probability
@@ -24,6 +25,7 @@ from paretoid.plots.recruitment import recruitment
 from paretoid.plots.stopping import stopping_times
 
 __all__ = [
-    "assurance", "cones", "forest", "front", "intervals", "parallel", "pareto_probability",
-    "projections", "pulls", "recruitment", "samples_against_eps2", "stopping_times",
+    "assurance", "cones", "forest", "front", "intervals", "operating", "parallel",
+    "pareto_probability", "projections", "pulls", "recruitment", "samples_against_eps2",
+    "stopping_times",
 ]  # fmt: skip

@@ -10,20 +10,21 @@ from paretoid.plots import style
 from paretoid.plots.selection import Runs
 from paretoid.plots.stopping import ecdf
 from paretoid.summaries import VARIABLES
-from paretoid.text import count, goal_label
+from paretoid.text import goal_label
+from paretoid.theory.checks import refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
-    """Share of posterior draws whose trial has stopped by N, per goal, with the bounds' medians.
+    """Share of posterior draws whose trial has stopped by N, goal by goal.
 
     planned     of `estimation.plan`
 
-    Draws that ran out of `max_samples` keep the curve below 1, which then ends there in an open
-    triangle. A sharp bound more than twice `max_samples` is named and not drawn; Theorem 1 is
-    named only.
+    The axis ends where the last trial does. Draws that ran out of `max_samples` keep the curve
+    below 1, which then ends there in an open triangle. Bounds are left out: they hold for other
+    radii or on an event, and lie where no trial is.
 
     >>> from paretoid import AtMost
     >>> from paretoid.estimation import fit, load_trial, plan
@@ -36,7 +37,7 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
     import xarray as xr
 
     if not isinstance(planned, xr.Dataset) or "draw" not in planned.dims:
-        raise ValueError(
+        raise refusal(isinstance(planned, xr.Dataset))(
             f"{type(planned).__name__} is no plan: pass what estimation.plan returns. For runs of "
             f"simulate use plots.stopping_times."
         )
@@ -44,19 +45,11 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
     limit = int(planned.attrs["max_samples"])
     names = [str(goal) for goal in planned.goal.values]
     table = _as_runs(planned, names)
-    sharp, theorem = (planned[name].median("draw").values for name in ("sharp_bound", "theorem_1"))
-    drawn = np.isfinite(sharp) & (sharp < 2 * limit)
-    axes.set_xlim(0, 1.04 * max([limit, *sharp[drawn]]))
+    axes.set_xlim(0, 1.04 * float(table.time.max()))
     for g, (color, _, dashes) in enumerate(style.series(len(names), "goals")):
-        words = _words(names[g], planned)
-        ecdf(axes, table, g, color, dashes, words)
-        said = f"its sharp bound, median draw: {count(sharp[g])}"
-        paper = f" (Theorem 1: {count(theorem[g])})"
-        if drawn[g]:
-            axes.axvline(sharp[g], color=color, ls=dashes, lw=1, label=said + paper)
-        else:
-            axes.plot([], [], " ", label=said + ", beyond the axis" + paper)
-    axes.axvline(limit, color="0.2", lw=1, ls=(0, (1, 1)), label=f"max_samples: {limit:,}")
+        ecdf(axes, table, g, color, dashes, _words(names[g], planned))
+    if axes.get_xlim()[1] > limit:
+        axes.axvline(limit, color="0.2", lw=1, ls=(0, (1, 1)), label=f"limit: {limit:,}")
     for level in planned.assurance_level.values:
         axes.axhline(level, color="0.85", lw=0.8, zorder=0)
     axes.set_ylim(0, 1.02)

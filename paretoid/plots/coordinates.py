@@ -16,6 +16,9 @@ from paretoid.theory.dominance import pareto_set
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: of optimal arms
+_MARKERS = "osD^vPX<>*hp"
+
 
 def parallel(
     means: Bandit | Any,
@@ -91,9 +94,10 @@ def _looks(optimal: Any) -> list[dict[str, Any]]:
         if not inside:
             looks.append({"color": "0.72", "lw": 0.9, "ls": "-", "marker": ".", "ms": 4})
             continue
-        color, _, dashes = style.STYLES[(0, 1, 5)[rank % 3]]
-        marker = "osD^vPX<>*hp"[rank % 12]
-        if rank % 3 == 0:
+        shade = (rank + rank // len(_MARKERS)) % 3  # so that 36 arms differ in marker or colour
+        color, _, dashes = style.STYLES[(0, 1, 5)[shade]]
+        marker = _MARKERS[rank % len(_MARKERS)]
+        if shade == 0:
             dashes = "-"
         looks.append({"color": color, "lw": 1.9, "ls": dashes, "marker": marker, "ms": 5.5,
                       "mec": "white", "mew": 0.6})  # fmt: skip

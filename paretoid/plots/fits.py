@@ -28,8 +28,8 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
     >>> len(panels), [label.get_text() for label in panels[0].get_yticklabels()][0]
     (3, 'ChAd/ChAd + BNT')
     """
+    from paretoid.estimation.draws import posterior_draws
     from paretoid.estimation.model import trial_of
-    from paretoid.estimation.planning import posterior_draws
 
     trial = trial_of(fit)
     means, _ = posterior_draws(fit)
@@ -64,7 +64,9 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
         axis.set_title(style.wrap(said, 34), fontsize="medium")
         axis.set_xlabel(trial.units[d] or ("share" if scale == "binary" else ""))
         style.grid(axis, "x")
-    panels[0].set_yticks(rows, style.row_names(trial.arms))
+    for axis in panels:
+        if axis is panels[0] or not axis.get_shared_y_axes().joined(panels[0], axis):
+            axis.set_yticks(rows, style.row_names(trial.arms))
     style.legend_above(panels)
     style.note(panels[0].get_figure(root=True), " ".join(trial.assumptions))
     return panels
@@ -82,8 +84,8 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     3
     """
     from paretoid import theory
+    from paretoid.estimation.draws import posterior_draws
     from paretoid.estimation.model import trial_of
-    from paretoid.estimation.planning import posterior_draws
     from paretoid.theory.checks import check_count
 
     draws = check_count(draws, name="draws", why="it is how many posterior draws are shown.")
@@ -96,11 +98,14 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     pairs = list(combinations(range(len(trial.endpoints)), 2)) or [(0, 0)]
     columns = min(len(pairs), 3)
     lines = -(-len(pairs) // columns)
-    extra = (0.03 * len(trial.arms) + 0.9) / lines
-    panels = style.many_axes(axes, lines, columns, 4.0, 3.6 + extra).ravel()
+    if axes is not None and np.size(axes) == len(pairs):  # arranged by the caller
+        lines, columns = 1, len(pairs)
+    panels = style.many_axes(axes, lines, columns, 4.0, 3.9).ravel()
+    looks = _looks(front)
     for (d, e), axis in zip(pairs, panels, strict=False):
         for i in range(len(trial.arms)):
-            _cloud(axis, trial, shown[:, i], centre[i], (d, e), i, bool(front[i]))
+            label = style.literal(trial.arms[i]) + (" (front)" if front[i] else "")
+            _cloud(axis, trial, shown[:, i], centre[i], (d, e), {**looks[i], "label": label})
         for q, side in ((d, "x"), (e, "y")):
             if trial.scales[q] == "log-normal":
                 style.log_axis(axis, side)
@@ -110,26 +115,37 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
         style.grid(axis)
     for axis in panels[len(pairs) :]:
         axis.set_visible(False)
-    style.legend_above(panels, columns=min(4, columns + 1))
+    style.legend_above(panels)
     style.note(panels[0].get_figure(root=True), " ".join(trial.assumptions))
     return panels[: len(pairs)]
 
 
+def _looks(front: Any) -> list[dict[str, Any]]:
+    """Markers of the arms: no two of thirty on the front look alike, nor of thirty others."""
+    markers = "osD^vP*X<>"
+    fills = {True: (style.DARK, style.LIGHT, "#56B4E9"), False: ("white", "0.78", "0.55")}
+    rank = {True: 0, False: 0}
+    looks = []
+    for inside in map(bool, front):
+        position = rank[inside]
+        fill = fills[inside][position // len(markers) % 3]
+        looks.append({"marker": markers[position % len(markers)], "mfc": fill, "ls": "none",
+                      "mec": "black" if inside else "0.3", "ms": 8 if inside else 6.5,
+                      "mew": 0.8, "zorder": 4 if inside else 3})  # fmt: skip
+        rank[inside] += 1
+    return looks
+
+
 def _cloud(
-    axis: Any, trial: Any, draws: FloatArray, centre: FloatArray, pair: tuple[int, int], i: int,
-    inside: bool,
+    axis: Any, trial: Any, draws: FloatArray, centre: FloatArray, pair: tuple[int, int],
+    look: dict[str, Any],
 ) -> None:  # fmt: skip
-    markers, fills = "osD^vP*X<>", ("white", "0.78", "0.55")
     d, e = pair
-    color = style.DARK if inside else style.GREY
+    color = style.GREY if look["zorder"] == 3 else look["mfc"]
     x, y = (_natural(draws[:, q], trial.scales[q]) for q in (d, e))
     axis.plot(x, y, ".", ms=2, alpha=0.35, color=color)
-    axis.plot(
-        _natural(centre[d], trial.scales[d]), _natural(centre[e], trial.scales[e]),
-        markers[i % len(markers)], ms=7, mec="black", mew=0.8, ls="none",
-        mfc=style.DARK if inside else fills[i // len(markers) % len(fills)],
-        label=style.literal(trial.arms[i]) + (" (front)" if inside else ""),
-    )  # fmt: skip
+    x, y = (_natural(centre[q], trial.scales[q]) for q in (d, e))
+    axis.plot(x, y, **look)
 
 
 def _natural(values: Any, scale: str) -> Any:

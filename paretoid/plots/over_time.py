@@ -13,7 +13,7 @@ from paretoid.loop import lens_of
 from paretoid.plots import style
 from paretoid.runs.trace import Run
 from paretoid.text import objective
-from paretoid.theory.checks import FloatArray
+from paretoid.theory.checks import FloatArray, WrongTypeError
 from paretoid.view import Samples
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _as_weeks(run: Any) -> list[tuple[float, Status]]:
     except (TypeError, ValueError):
         weeks = []
     if not weeks or not all(isinstance(status, Status) for _, status in weeks):
-        raise ValueError(
+        raise WrongTypeError(
             f"{type(run).__name__} is no Run and no list of (time, Explorer.status()): intervals "
             f"over time need every sample. Use run_once, which traces one replication of simulate."
         )

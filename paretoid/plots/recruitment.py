@@ -8,7 +8,7 @@ import numpy as np
 
 from paretoid.plots import style
 from paretoid.text import goal_label
-from paretoid.theory.checks import check_choice
+from paretoid.theory.checks import check_choice, refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def recruitment(planned: Any, *, of: str = "participants", ax: Axes | None = Non
 
     check_choice(of, ("participants", "days"), name="of", why="both depend on the rate.")
     if not isinstance(planned, xr.Dataset) or "needed_by_rate" not in planned:
-        raise ValueError(
+        raise refusal(isinstance(planned, xr.Dataset))(
             "there is no curve against the recruitment rate: pass what estimation.plan returns "
             "for a conduct with a rate and a delay."
         )

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.theory.checks import FloatArray, check_delta
-from paretoid.theory.radii import Radius, UnknownScale
+from paretoid.theory.radii import MixedScale, Radius, UnknownScale
 from paretoid.theory.single_stream import ArmMixture
 
 
@@ -34,7 +34,7 @@ def half_widths(counts: Any, scale: Any, ss: Any, radius: Radius, delta: float) 
     """(K, D) half-widths of the rectangles; inf where an arm has too few outcomes.
 
     counts, ss  (K, D) outcomes, and their squared deviations from the arm's own mean
-    scale       (K, D) known scale; not read for `UnknownScale`
+    scale       (K, D) known scale; not read where it is learnt
 
     >>> one = half_widths([[1000], [1000]], [[1.0], [2.0]], None, ArmMixture(), delta=0.02)
     >>> one.ravel().round(4)                     # of scale 1: ArmMixture at 0.02 / 2
@@ -44,11 +44,14 @@ def half_widths(counts: Any, scale: Any, ss: Any, radius: Radius, delta: float) 
     K, D = n.shape
     alpha = check_delta(delta) / (K * D)
     some = np.maximum(n, 1.0)
-    if isinstance(radius, UnknownScale):
-        proved = replace(radius, union="pairs")  # K D streams, also for a heuristic run
+    if isinstance(radius, (UnknownScale, MixedScale)):
+        proved = replace(radius, union="pairs", shares=None)  # also for a heuristic run
         l, v = proved.arm_terms(some, K, D, delta)
         C = 2 * math.log(1 / ((1 - radius.w) * alpha))
         spread = np.asarray(ss, dtype=np.float64)
+        if isinstance(radius, MixedScale):
+            v = np.diagonal(v, axis1=1, axis2=2)  # of each objective at its own counts
+            spread = np.where(radius.known(D), np.asarray(scale, dtype=np.float64) ** 2, spread)
         enough = (n >= 1) & np.isfinite(v) & (spread > 0)
         safe = np.where(enough, v, 0.0) * spread
         return np.where(enough, np.sqrt((C + l) * safe), np.inf)

@@ -11,7 +11,7 @@ from paretoid.bandits import Bandit
 from paretoid.bounds import Problem
 from paretoid.intervals import quantile
 from paretoid.summaries import Summary, summary_of
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, WrongTypeError, refusal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,7 +54,7 @@ def one_setting(runs: Any) -> xr.Dataset:
     import xarray as xr
 
     if not isinstance(runs, xr.Dataset) or not {"stopping_time", "stopped"} <= set(runs):
-        raise ValueError(
+        raise refusal(isinstance(runs, xr.Dataset))(
             f"{type(runs).__name__} is no Dataset of runs, with stopping_time and stopped: pass "
             f"what pt.simulate or a campaign returns."
         )
@@ -125,7 +125,7 @@ def problem(runs: Any, bandit: Bandit | None) -> Problem | None:
         bandit = runs.setting.bandit
     if bandit is not None:
         if not isinstance(bandit, Bandit):
-            raise ValueError(
+            raise WrongTypeError(
                 f"bandit={bandit!r} must be the Bandit that the runs are of: bounds are computed "
                 f"from its means and scale."
             )

@@ -10,7 +10,7 @@ from paretoid.bandits import Bandit
 from paretoid.plots import style
 from paretoid.plots.bounds import BOUNDS, Drawn, applicable
 from paretoid.plots.selection import Runs, problem, read
-from paretoid.text import goal_label
+from paretoid.text import count, goal_label
 from paretoid.theory.checks import FloatArray, check_choice
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ def stopping_times(
     styles = style.series(len(table.goals), "goals")
     height = 4.4 if kind == "ecdf" else 1.8 + 0.75 * len(table.goals)
     axes = style.one_axes(ax, 7.0, height)
-    ends = [*table.time.ravel(), *(bound.value for bound in drawn)]
-    axes.set_xlim(0.8 * max(min(ends), 0.5), 1.25 * max(max(ends), 1.0))
+    axes.set_xlim(*_ends(table.time.ravel(), [bound.value for bound in drawn]))
     style.log_axis(axes, "x")
     for g, (color, _, dashes) in enumerate(styles):
         words = goal_label(table.goals[g])
@@ -83,6 +82,19 @@ def stopping_times(
         axes.plot([], [], "k|", ms=9, mew=2, label="median; bar: quartiles")
     style.legend(axes)
     return axes
+
+
+def _ends(times: Any, bounds: Sequence[float]) -> tuple[float, float]:
+    """The ends of the axis: the times take up half of it at least, whatever bounds there are."""
+    low, high = 0.8 * max(float(times.min()), 0.5), 1.25 * max(float(times.max()), 1.0)
+    room = max(np.log(high / low), np.log(2.0))  # for bounds, on both sides together
+    for bound in sorted(bounds, key=lambda bound: max(low / bound, bound / high)):
+        further = min(low, 0.8 * bound), max(high, 1.25 * bound)
+        more = np.log(further[1] / further[0]) - np.log(high / low)
+        if more <= room:
+            low, high = further
+            room -= more
+    return low, high
 
 
 def ecdf(axes: Axes, table: Runs, g: int, color: str, dashes: Any, words: str) -> None:
@@ -158,7 +170,12 @@ def _bounds(axes: Axes, table: Runs, drawn: list[Drawn], kind: str) -> None:
             bound.value, height, BOUNDS[bound.name][1], ms=7, mfc="white", mec=color, mew=1.4,
             zorder=6, ls="none",
         )  # fmt: skip
+    low, high = axes.get_xlim()
     for name in BOUNDS:
         if any(bound.name == name for bound in drawn):
             label, marker = BOUNDS[name]
+            away = {count(bound.value) for bound in drawn
+                    if bound.name == name and not low <= bound.value <= high}  # fmt: skip
+            if away:
+                label += f"; beyond the axis: {', '.join(sorted(away))}"
             axes.plot([], [], marker, ms=7, mfc="white", mec="0.3", mew=1.4, label=label)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.theory.checks import WrongTypeError, check_choice, check_count, refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ def one_axes(ax: Any, width: float, height: float) -> Axes:
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        raise ValueError(
+        raise WrongTypeError(
             f"ax={ax!r} must be one Matplotlib Axes, or None for a figure of its own. Of several, "
             f"pass one: axes[0]."
         )
@@ -68,7 +69,7 @@ def many_axes(
 
     given = np.atleast_1d(np.asarray(axes, dtype=object))
     if given.size != rows * columns or not all(isinstance(panel, Axes) for panel in given.flat):
-        raise ValueError(
+        raise refusal(all(isinstance(panel, Axes) for panel in given.flat))(
             f"axes must be {rows * columns} Matplotlib Axes, {rows} x {columns}, but "
             f"{given.size} came. Make them with figure.subplots({rows}, {columns}), or leave axes "
             f"out for a figure of its own."
@@ -84,50 +85,17 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def log_axis(ax: Axes, side: str) -> None:
-    """Logarithmic, with plain numbers: powers of ten would be small and in the way.
+    """Logarithmic, with plain round numbers; see `paretoid.plots.ticks`."""
+    from paretoid.plots.ticks import log_axis
 
-    Set the limits first: there are as many ticks as have room for their numbers.
-    """
-    from matplotlib.ticker import (
-        FuncFormatter,
-        LogLocator,
-        MaxNLocator,
-        NullFormatter,
-        NullLocator,
-    )
-
-    getattr(ax, f"set_{side}scale")("log")
-    axis = getattr(ax, f"{side}axis")
-    low, high = sorted(getattr(ax, f"get_{side}lim")())
-    decades = max(np.log10(high / low) if low > 0 else 9.0, 0.05)
-    box, size = ax.get_position(), ax.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
-    inches = (box.width * size[0] if side == "x" else box.height * size[1]) / decades
-    powers = np.log10([end for end in (low, high) if end > 0] or [1.0])
-    between = np.arange(np.floor(powers[0]), np.ceil(powers[-1]) + 1)
-    letters = max(len(_tick(float(10.0**power))) for power in between)
-    needed = 0.1 * (letters + 1) if side == "x" else 0.3
-    room = int(decades * inches / needed)
-    steps: tuple[float, ...] = (1.0,)
-    for finer in ((1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)):
-        closest = min(np.diff(np.log10([*finer, 10.0])))
-        if closest * inches > needed:
-            steps = finer
-    if decades < 0.5:  # too short for any of them: between two ticks of a linear axis
-        axis.set_major_locator(MaxNLocator(int(np.clip(room - 1, 1, 4)), steps=[1, 2, 5, 10]))
-    else:
-        axis.set_major_locator(LogLocator(subs=steps, numticks=room + 2))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
-    axis.set_minor_locator(NullLocator())
-    axis.set_minor_formatter(NullFormatter())
-
-
-def _tick(value: float) -> str:
-    """The number at a tick of a logarithmic axis, which is a round one."""
-    return text.measure(value, 6)
+    log_axis(ax, side)
 
 
 def grid(ax: Axes, axis: str = "both") -> None:
-    """Thin lines behind the data, no box around it."""
+    """Thin lines behind the data, no box around it, and three numbers on every axis."""
+    from paretoid.plots.ticks import enough
+
+    enough(ax)
     ax.grid(True, axis=axis, color="0.9", linewidth=0.6)  # type: ignore[arg-type]
     ax.set_axisbelow(True)
     for side in ("top", "right"):
@@ -136,16 +104,21 @@ def grid(ax: Axes, axis: str = "both") -> None:
 
 def legend(ax: Axes, *, pad: float = 0.2) -> None:
     """A legend above the axes, where it hides nothing; as many columns as its words allow."""
-    labels = ax.get_legend_handles_labels()[1]
+    handles, labels = ax.get_legend_handles_labels()
     if labels:
         figure: Any = ax.get_figure(root=True)
         figure.draw_without_rendering()  # names beside the axes take room first
-        inches = ax.get_window_extent().width / figure.dpi
-        columns = _columns([len(str(label)) for label in labels], int(inches * 13))
+        room = int(ax.get_window_extent().width / figure.dpi * 13)
+        whole = [wrapped(str(label), room - 6) for label in labels]
         ax.legend(
-            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
+            handles, whole, loc="lower left", bbox_to_anchor=(0.0, 1.0),
+            ncols=_columns([_widest(label) for label in whole], room), frameon=False,
             fontsize="small", borderaxespad=pad,
         )  # fmt: skip
+
+
+def _widest(label: str) -> int:
+    return max(map(len, label.split("\n")))
 
 
 def _columns(lengths: list[int], room: int) -> int:
@@ -157,19 +130,32 @@ def _columns(lengths: list[int], room: int) -> int:
     return 1
 
 
-def legend_above(panels: Any, *, columns: int = 3) -> None:
-    """One legend for several panels: above the figure if it is theirs alone, else in the first."""
+def legend_above(panels: Any) -> None:
+    """One legend for several panels: above the figure if it is theirs alone, else in the first.
+
+    The figure grows by its lines, so that twenty names leave the panels as high as they were.
+    """
     first = panels.flat[0]
     figure = first.get_figure(root=True)
     handles, labels = first.get_legend_handles_labels()
     own = set(map(id, figure.axes)) <= set(map(id, panels.flat))
     if own and figure.get_layout_engine() is not None:
+        room = int(figure.get_figwidth() * 13)
+        whole = [wrapped(str(label), room - 6) for label in labels]
+        columns = _columns([_widest(label) for label in whole], room)
+        lines = -(-sum(label.count("\n") + 1 for label in whole) // columns)
+        figure.set_figheight(figure.get_figheight() + 0.19 * (lines - 1))  # not from the panels
         figure.legend(
-            handles, labels, loc="outside upper center", ncols=columns, frameon=False,
-            fontsize="small",
+            handles, whole, loc="outside upper center", frameon=False, fontsize="small",
+            ncols=columns,
         )  # fmt: skip
     else:
         first.legend(handles, labels, fontsize="x-small")
+
+
+def wrapped(label: str, width: int) -> str:
+    """A label over lines of at most `width` characters."""
+    return "\n".join(textwrap.wrap(label, max(width, 12))) or label
 
 
 def wrap(words: str, width: int) -> str:
@@ -209,8 +195,6 @@ def positions(names: Sequence[str], chosen: Any, what: str) -> list[int]:
     >>> positions(["A", "B", "C"], ["C", 0], "arm")
     [2, 0]
     """
-    from paretoid.theory.checks import check_choice, check_count
-
     if isinstance(chosen, (str, int, np.integer)):
         chosen = [chosen]
     places = []

@@ -9,11 +9,12 @@ import numpy as np
 
 from paretoid.estimation.compat import group
 from paretoid.estimation.diagnostics import diagnose
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import posterior_draws
 from paretoid.estimation.sampling import attempts
 from paretoid.intervals import credible_interval
 from paretoid.report.page import Cell, TableBlock
+from paretoid.report.plan_sentences import sources_words
 from paretoid.text import interval, measure, objective
 
 if TYPE_CHECKING:
@@ -61,17 +62,23 @@ def fit_call(posterior: xr.Dataset) -> str:
     if "paretoid_seed" not in said:
         return ""
     priors = "" if said["paretoid_priors"] == "default" else "priors=..., "
+    others = ""
+    if said.get("paretoid_sampler", "pymc") != "pymc":
+        others += f", sampler={said['paretoid_sampler']!r}"
+    if said["paretoid_problems"]:
+        others += ", accept_problems=True"
     priors += "" if _width(posterior) == 1 else f"prior_width={_width(posterior)!r}, "
     return (
         f"estimation.fit(trial, {said['paretoid_variances']!r}, {priors}"
         f"draws={posterior.sizes['draw']}, tune={int(said['paretoid_tune'])}, "
         f"chains={posterior.sizes['chain']}, seed={said['paretoid_seed']}, "
-        f"target_accept={float(said['paretoid_target_accept'])!r})"
+        f"target_accept={float(said['paretoid_target_accept'])!r}{others})"
     )
 
 
 def _data(trial: TrialSummary) -> str:
     source = f" from {trial.citation.rstrip('.')}" if trial.citation else ""
+    cited = sources_words(trial)
     kinds = ", ".join(f"{e} ({s})" for e, s in zip(trial.endpoints, trial.scales, strict=True))
     known = int(trial.known_spread.sum())
     told = (
@@ -79,7 +86,7 @@ def _data(trial: TrialSummary) -> str:
         f"endpoints: {kinds}. {known} of {trial.mean.size} cells report both a sample size and a "
         f"spread."
     )
-    return " ".join([told, *trial.assumptions, *trial.readings])
+    return " ".join(filter(None, [told, cited, *trial.assumptions, *trial.readings]))
 
 
 def _model(posterior: xr.Dataset, trial: TrialSummary) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
 
 import numpy as np
 
 from paretoid.goals import AtMost, Cover, Goal, PracticalSet
 from paretoid.goals.limited import limits_in_words
-from paretoid.text import MARGINS, interval, margin
+from paretoid.text import MARGINS, interval, margin, measure
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
+    MixedScale,
     Mixture,
     MixtureRadius,
     Radius,
@@ -123,10 +125,13 @@ def radius_label(radius: Radius | None, text: str) -> str:
             continue
         if isinstance(value, Shares):
             said.append("delta shared out by arm")
+        elif field.name == "scales":
+            said.append(f"{value.count('unknown')} of {len(value)} scales unknown")
         elif isinstance(value, tuple):
-            said.append(f"{field.name} by arm, {interval(min(value), max(value))}")
+            ends = interval(min(value), max(value), partial(measure, digits=3))
+            said.append(f"{field.name} by arm, {ends}")
         else:
-            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            shown = f"{value:.3g}" if isinstance(value, float) else str(value)
             said.append(f"{field.name}={shown}")
     return ", ".join(said)
 
@@ -143,6 +148,14 @@ def intervals_of(radius: Radius | None, text: str) -> str:
             f"{_sided(radius)} normal-mixture martingale bounds on two streams ({_prior(radius)}) "
             f"with time-uniform upper bounds on every variance, which take the share {radius.w:g} "
             f"of delta; outcomes are Gaussian, variances are unknown and may differ between arms"
+        )
+    elif isinstance(radius, MixedScale):
+        learnt = radius.scales.count("unknown")
+        kind = (
+            f"{_sided(radius)} normal-mixture martingale bounds on two streams ({_prior(radius)}); "
+            f"{learnt} of {len(radius.scales)} objectives are Gaussian with unknown variances, "
+            f"whose time-uniform upper bounds take the share {radius.w:g} of delta, the others "
+            f"sub-Gaussian with known scales, for outcomes in a range half of it"
         )
     elif isinstance(radius, KaufmannKoolen):
         exact = "its exact calibration C^g" if radius.calibration == "exact" else "C^g(x) ~ x+log x"
@@ -185,11 +198,11 @@ def guarantee(radius: Radius | None, proved: bool, delta: float) -> str:
             "The radius is heuristic: no theorem bounds the probability of a wrong answer, and "
             "delta is a tuning constant."
         )
-    condition = (
-        "outcomes are Gaussian"
-        if radius is not None and not radius.needs_scale
-        else "outcomes are sub-Gaussian with at most the stated scales"
-    )
+    condition = "outcomes are sub-Gaussian with at most the stated scales"
+    if isinstance(radius, MixedScale):
+        condition = "outcomes of unknown scale are Gaussian, the others within the scales stated,"
+    elif radius is not None and not radius.needs_scale:
+        condition = "outcomes are Gaussian"
     return (
         f"Proved: if {condition} and independent from sample to sample, the probability that a "
         f"run stops with a wrong answer is at most delta = {delta:g}, for every sample size at "

@@ -109,9 +109,12 @@ def render(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     )
 
 
-def write_page(path: str | Path, html: str, *, force: bool = False) -> Path:
-    """`html` as a file; refuses, in a sentence, where none can be written."""
-    with new_file(path, force=force) as draft:
+def write_page(path: str | Path, html: str, *, force: bool = False, private: bool = False) -> Path:
+    """`html` as a file; refuses, in a sentence, where none can be written.
+
+    private   it has mode 0600: only its owner may read it
+    """
+    with new_file(path, force=force, private=private) as draft:
         draft.write_bytes(html.encode("utf-8", "replace"))
     return Path(path)
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
 from paretoid.goals import Goal
 from paretoid.intervals import (
-    Interval,
     credible_interval,
     mean_interval,
-    quantile_interval,
     share,
 )
 from paretoid.registry import goal_of, radius_of
@@ -31,8 +25,8 @@ from paretoid.report.calendar_words import (
     rate_rows,
     settled_words,
 )
-from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
-from paretoid.report.fitted import fit_call, fit_methods, means_table
+from paretoid.report.figures import SvgPicture
+from paretoid.report.fitted import fit_methods, means_table
 from paretoid.report.page import (
     AnswerBlock,
     Block,
@@ -45,18 +39,24 @@ from paretoid.report.page import (
     plus_minus,
     render,
     samples,
-    settings,
-    versions_table,
+)
+from paretoid.report.plan_pictures import plan_pictures
+from paretoid.report.plan_repeat import exact, radius_said, repeat
+from paretoid.report.plan_sentences import (
+    bound_medians,
+    bounds_words,
+    least_words,
+    needed,
+    simulation_error,
+    which_arms,
 )
 from paretoid.report.plan_text import saved
 from paretoid.summaries import Summary, summary_of
-from paretoid.text import MARGINS, at_most, chosen, count, counted, interval, shares
+from paretoid.text import MARGINS, about, at_most, count, counted, interval, shares
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from paretoid.estimation.summary import TrialSummary
 
 
 def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: str = "") -> str:
@@ -77,12 +77,13 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
     goals = _goals(planned)
     told = [summary_of(planned.isel(goal=g)) for g in range(len(goals))]
     margin = f"a {planned.attrs['fold']:g}-fold margin" if planned.attrs["fold"] else ""
-    pictures = _pictures(fit, shares, planned)
+    pictures = plan_pictures(fit, shares, planned)
     sections = [
         Section("The answer", _answers(planned, goals, told, margin, fit), "answer"),
         Section("Participants", [
             _sizes(planned, goals, told), *_calendar(planned, goals, pictures), *_ties(planned),
             PictureBlock(pictures["assurance"]), _assurance(planned, goals),
+            *_bounds(planned, goals),
         ], "participants"),
         Section("Arms", [
             *(_arms(shares, summary, goal, margin)
@@ -93,7 +94,8 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
             means_table(fit), PictureBlock([*pictures["forest"], *pictures["projections"]]),
         ], "data"),
         Section("Methods", list(map(TextBlock, _methods(fit, planned))), "methods"),
-        Section("How to repeat this", _repeat(fit, trial, planned, command), "repeat"),
+        Section("How to repeat this", repeat(fit, shares, planned, command), "repeat"),
+        Section("Appendix: the exact calls", exact(planned), "exact"),
     ]  # fmt: skip
     return render(
         "Plan of an adaptive trial",
@@ -119,11 +121,11 @@ def _answers(
     draws, limit = planned.sizes["draw"], int(planned.attrs["max_samples"])
     level = float(planned.assurance_level.values[-1])
     for g, (goal, summary) in enumerate(zip(goals, told, strict=True)):
-        size, low, high = _needed(planned.isel(goal=g), level)
+        size = needed(planned.isel(goal=g), level)
         said = f"More than {limit:,} participants"
-        if math.isfinite(size):
-            ends = interval(low, high, partial(at_most, limit=limit, beyond="more than "))
-            said = f"{count(size)} participants (95% interval {ends})"
+        if math.isfinite(size[0]):
+            ends = simulation_error(size, limit, "more than ")
+            said = f"{count(size[0])} participants (simulation error: 95% interval {ends})"
         if not summary.stopped:
             said = f"No answer within {limit:,} participants"
             known = settled_words(planned.isel(goal=g))
@@ -135,9 +137,9 @@ def _answers(
             blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
             continue
         sentences = [
-            f"How many: with so many a trial has its answer with probability {level:.0%}, averaged "
-            f"over {draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
-            f"Which arms: {_which(summary, planned.arm.values)}",
+            f"How many: {_how_many(math.isfinite(size[0]), level, summary, limit)}, averaged over "
+            f"{draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
+            f"Which arms: {which_arms(summary, planned.arm.values)}",
             f"How sure: {_wrong(summary, planned)}",
             *(
                 f"What is known at the end: {words}."
@@ -162,6 +164,13 @@ def _answers(
     return blocks
 
 
+def _how_many(enough: bool, level: float, summary: Summary, limit: int) -> str:
+    if enough:
+        return f"with so many a trial has its answer with probability {level:.0%}"
+    done = summary.stopped / summary.runs
+    return f"by {limit:,} a trial has its answer with probability {done:.0%}, not {level:.0%}"
+
+
 def _saved(plan: xr.Dataset, limit: int) -> str:
     """What informed shares save at the last level of assurance; nothing without them."""
     if "saved" not in plan:
@@ -173,20 +182,6 @@ def _saved(plan: xr.Dataset, limit: int) -> str:
     )
 
 
-def _which(summary: Summary, arms: Sequence[str]) -> str:
-    """The answer most often given, with its share."""
-    if not summary.answers:
-        return "no simulated trial came to an answer within the limit."
-    (mask, often), *others = summary.answers
-    part, low, high = share(often, summary.runs)
-    more = counted(len(others), "other answer was", "other answers were")
-    return (
-        f"{chosen(arms, mask)}, in {part:.1%} of simulated trials (95% interval "
-        f"{shares(low, high)}){f'; {more} given' if others else ''}. The true means differ from "
-        f"draw to draw, and with them the right answer."
-    )
-
-
 def _wrong(summary: Summary, planned: xr.Dataset) -> str:
     promise = "the answer is a heuristic, without a guarantee"
     if planned.attrs["guarantee"] == "proved":
@@ -195,13 +190,8 @@ def _wrong(summary: Summary, planned: xr.Dataset) -> str:
     rate, low, high = summary.error
     return (
         f"{promise}; {summary.wrong} of {summary.runs} simulated trials gave a wrong one "
-        f"({rate:.1%}, 95% interval {shares(low, high)})."
+        f"({rate:.1%}, simulation error: 95% interval {shares(low, high)})."
     )
-
-
-def _needed(plan: xr.Dataset, level: float) -> Interval:
-    times = np.where(plan.stopped.values, plan.stopping_time.values, np.inf)
-    return quantile_interval(times, level)
 
 
 def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> TableBlock:
@@ -211,25 +201,39 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
     for g, (label, summary) in enumerate(zip(methods.labels(goals), told, strict=True)):
         plan = planned.isel(goal=g)
         mean = mean_interval(plan.plug_in_stopping_time.values)
-        bounds = [
-            credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")
-            if not bool(plan[name].isnull().any())
-        ]  # fmt: skip
         rows.append([
             Cell(label),
-            *(samples(*_needed(plan, level), limit=limit) for level in levels),
+            *(samples(*needed(plan, level), limit=limit) for level in levels),
             samples(*mean, least=not bool(plan.plug_in_stopped.all())),
             percent(*summary.late), percent(*summary.error),
-            *([samples(*map(float, bound)) for bound in bounds] or [Cell("none known")] * 2),
         ])  # fmt: skip
     heads = ["goal", *(f"N for {level:.0%} assurance" for level in levels),
-             "mean N on the fitted means", "censored at the limit", "wrong answers",
-             "sharp bound on N, posterior median", "Theorem 1, posterior median"]  # fmt: skip
+             "mean N on the fitted means", "censored at the limit", "wrong answers"]  # fmt: skip
     note = (
-        f"N counts participants; at most {limit:,}. Small print: 95% intervals, for the two bounds "
-        f"the 95% range over posterior draws. {_bounds(planned.attrs['bounds_in_words'])}"
+        f"N counts participants; at most {limit:,}. Small print: 95% intervals of the simulation "
+        f"error, which more draws make narrower; they say nothing about other data or assumptions."
     )
     return TableBlock("Participants by goal", heads, rows, note)
+
+
+def _bounds(planned: xr.Dataset, goals: list[Goal]) -> list[Block]:
+    """Upper bounds in a table of their own, with what they hold for; nothing if none is known."""
+    rows = []
+    for g, label in enumerate(methods.labels(goals)):
+        plan = planned.isel(goal=g)
+        if bound_medians(plan) is not None:
+            ranges = [credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")]
+            cells = [_rounded(*map(float, bound)) for bound in ranges]
+            rows.append([Cell(label), *cells])
+    if not rows:
+        return []
+    heads = ["goal", "sharp bound, median draw", "Theorem 1, median draw"]
+    note = f"Small print: the middle 95% of the posterior draws. {bounds_words(planned)}"
+    return [TableBlock("Upper bounds, for comparison", heads, rows, note)]
+
+
+def _rounded(value: float, low: float, high: float) -> Cell:
+    return Cell(about(value), interval(low, high, about), value)
 
 
 def _calendar(
@@ -266,13 +270,6 @@ def _calendar(
             blocks.append(TableBlock(f"Recruitment, {label}", RATE_HEADS, cells))
         blocks.append(PictureBlock(pictures["recruitment"]))
     return blocks
-
-
-def _bounds(words: str) -> str:
-    """What the bounds hold for, without variable names and long numbers."""
-    said = words.replace("sharp_bound", "the sharp bound").replace("theorem_1", "Theorem 1")
-    said = re.sub(r"\d+\.\d{4,}", lambda digits: f"{float(digits[0]):.4g}", said)
-    return said[:1].upper() + said[1:].rstrip(".") + "."
 
 
 def _ties(planned: xr.Dataset) -> list[Block]:
@@ -336,20 +333,13 @@ def _methods(fit: Any, planned: xr.Dataset) -> list[str]:
             f" The radius's rho was chosen, before any new data, for {float(tuned):,.0f} "
             f"participants per arm, the need of a small pilot simulation at the posterior means."
         )
-    time, least = float(planned.characteristic_time), float(planned.lower_bound)
-    law = "0/1" if set(trial_of(fit).scales) == {"binary"} else "Gaussian"
-    bound = (
-        f"For comparison: on the fitted means without a margin every delta-correct method needs "
-        f"at least {count(least)} samples on average (characteristic time T* = {count(time)}, "
-        f"computed to a relative 1e-6; {law} outcomes)."
-    )
-    if math.isnan(time):
-        bound = ""
-    if math.isinf(time):
-        bound = "On the fitted means arms tie exactly, so without a margin no method ever ends."
+    bound = least_words(planned)
+    if bound and not math.isinf(float(planned.characteristic_time)):
+        law = "0/1" if set(trial_of(fit).scales) == {"binary"} else "Gaussian"
+        bound += f" T*, the characteristic time, is that of {law} outcomes."
     return [
         *fit_methods(fit), f"{methods.PARETO} {methods.APE}",
-        f"{methods.intervals_of(radius, planned.attrs['radius'])} {_promise(radius, planned)}",
+        f"{methods.intervals_of(radius, radius_said(planned))} {_promise(radius, planned)}",
         simulated, *([bound] if bound else []), methods.INTERVALS,
     ]  # fmt: skip
 
@@ -363,95 +353,3 @@ def _promise(radius: Radius | None, planned: xr.Dataset) -> str:
     proved = planned.attrs["guarantee"] == "proved"
     said = methods.guarantee(radius, proved, float(planned.attrs["delta"]))
     return f"{said} For this plan: {_assumed(planned)}" if proved else said
-
-
-def _repeat(fit: Any, trial: TrialSummary, planned: xr.Dataset, command: str) -> list[Block]:
-    blocks: list[Block] = []
-    if command:
-        blocks += [TextBlock("On the command line:"), TextBlock(command, "code")]
-    fold, posterior = planned.attrs["fold"], group(fit, "posterior")
-    blocks += [TextBlock("In Python, from the fit that was written with this report:"),
-               TextBlock(_script(planned, fit_call(posterior)), "code")]  # fmt: skip
-    blocks.append(settings("Settings", [
-        ("seed", planned.attrs["seed"]),
-        ("seed of the fit", posterior.attrs.get("paretoid_seed", "not kept with the fit")),
-        ("delta", planned.attrs["delta"]),
-        ("margin", f"{fold:g}-fold" if fold else "as in the goals"),
-        ("goals", "; ".join(map(str, planned.goal.values))), ("rule", planned.attrs["rule"]),
-        ("radius", planned.attrs["radius"]), ("guarantee", planned.attrs["guarantee"]),
-        ("limit on participants", f"{planned.attrs['max_samples']:,}"),
-        ("posterior draws simulated", planned.sizes["draw"]),
-        ("variances", posterior.attrs["paretoid_variances"]),
-        ("priors", posterior.attrs["paretoid_priors"]),
-        ("source of the data", trial.provenance or trial.citation or "the user's table"),
-    ]))  # fmt: skip
-    blocks.append(versions_table())
-    return blocks
-
-
-def _script(planned: xr.Dataset, made: str) -> str:
-    """The calls that give the same plan from the same fit, to the last digit."""
-    said, limit = planned.attrs, int(planned.attrs["max_samples"])
-    by = f"# which was made by {made}\n" if made else ""
-    more = ""
-    if "asked" in said:
-        asked = ", ".join(f"pt.{goal}" for goal in said["asked"].split("; "))
-        more += f"fold={float(said['fold'])!r}, " if said["fold"] else ""
-    else:
-        asked = ", ".join(f"pt.{goal!r}" for goal in _goals(planned))
-        by += "# margins to six digits: an older paretoid, which made the plan, kept no more\n"
-    if "expected_samples_per_arm" not in said:  # else it is found again
-        more += f"radius=pt.{said['radius']}, "
-    elif said.get("shares", "informed") != "informed":
-        more += f"shares={said['shares']!r}, "
-    elif float(said.get("mix", 0.2)) != 0.2:
-        more += f"mix={float(said['mix'])!r}, "
-    if "conducted" in said:
-        more += f"conduct=pt.{said['conducted']}, "
-    if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
-        more += f"scale_quantile={float(said['scale_quantile'])!r}, "
-    if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):
-        more += f"samples={planned.samples.values.tolist()}, "
-    return f"""import paretoid as pt
-from paretoid import estimation
-
-fit = estimation.load_fit("fit.nc")    # written beside this report
-{by}plan = estimation.plan(
-    fit, [{asked}],
-    {more}delta={float(said["delta"])!r}, draws={planned.sizes["draw"]},
-    replications={planned.sizes["replication"]}, max_samples={limit}, seed={int(said["seed"])},
-)"""
-
-
-def _pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str, list[SvgPicture]]:
-    from paretoid import plots
-
-    trial = trial_of(fit)
-    pictures: dict[str, list[SvgPicture]] = {}
-    with drawing():
-        stops = plots.assurance(planned, ax=new_axes(4.4))
-        pictures["assurance"] = [picture(stops, "assurance", (
-            "Probability that the trial has its answer by N participants."
-        ))]  # fmt: skip
-        if "needed_by_rate" in planned:
-            pictures["recruitment"] = [
-                picture(plots.recruitment(planned, of=of, ax=new_axes(3.6)), f"recruitment-{of}", (
-                    f"Recruitment rate against {of} to the answer."
-                ))
-                for of in ("participants", "days")
-            ]  # fmt: skip
-        optimal = plots.pareto_probability(
-            shares,
-            fold=planned.attrs["fold"] or None,
-            ax=new_axes(0.36 * len(trial.arms) + 1.5, names=trial.arms),
-        )
-        pictures["probability"] = [picture(optimal, "probability", (
-            "Posterior probability that each arm is optimal, and within the margin if there is one."
-        ))]  # fmt: skip
-        pictures["forest"] = [picture(plots.forest(fit)[0], "forest", (
-            "Fitted means beside the published ones, with 95% intervals."
-        ))]  # fmt: skip
-        pictures["projections"] = [picture(plots.projections(fit, draws=80)[0], "projections", (
-            "80 posterior draws of the arms' means, two endpoints at a time."
-        ))]  # fmt: skip
-    return pictures

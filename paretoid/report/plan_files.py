@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.conduct import Conduct
 from paretoid.estimation.compat import save_fit
+from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import posterior_draws
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
-from paretoid.registry import goal_of, radius_of
+from paretoid.registry import goal_of, radius_of, split
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
+from paretoid.report.protocol import protocol_page
 from paretoid.tables import digest, write_csv
 from paretoid.writing import make_folder, may_write, new_file, write_text
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 PICTURES = ("forest", "pareto_probability", "projections", "stopping_time")
 NAMES = (
     "fit.nc", "plan.nc", "plan.json", "plan.txt", "report.html", "design.toml",
-    "arms.csv", "assurance.csv",
+    "design.html", "arms.csv", "assurance.csv",
     *(f"{name}.{suffix}" for name in PICTURES for suffix in ("png", "svg")),
 )  # fmt: skip
 
@@ -45,6 +47,9 @@ def write_plan(
     force: bool = False,
 ) -> list[Path]:
     """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
+
+    Besides `design.toml`, which `paretoid trial new` takes, and `design.html`, the same as the
+    statistical section of a protocol.
 
     `command`, the line that made the plan, stands in the HTML report, and the digest of `source`,
     the file it began with, in the design. `priors`, from
@@ -78,7 +83,10 @@ def write_plan(
     write_text(out / "plan.txt", as_text(fit, shares, planned, priors=priors), force=force)
     page = plan_report(fit, shares, planned, command=command)
     write_page(out / "report.html", page, force=force)
-    write_text(out / "design.toml", plan_design_toml(fit, planned, source), force=force)
+    design, remarks = plan_design(fit, planned, source)
+    write_text(out / "design.toml", design_toml(design, remarks), force=force)
+    page = protocol_page(fit, planned, design, command=command, digest=digest(out / "design.toml"))
+    write_page(out / "design.html", page, force=force)
     note = " ".join(trial_of(fit).assumptions)
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
@@ -96,8 +104,8 @@ def write_plan(
     return [out / name for name in NAMES]
 
 
-def plan_design_toml(fit: Any, planned: xr.Dataset, source: str = "") -> str:
-    """The design that was simulated, for `paretoid trial new DIR/design.toml trial.db`.
+def plan_design(fit: Any, planned: xr.Dataset, source: str = "") -> tuple[Design, list[str]]:
+    """The design that was simulated, and what its file says above it.
 
     It names the data that shaped its radius, by citation and, where `source` is a file, by digest:
     `trial record` warns of a file that is counted again.
@@ -107,15 +115,18 @@ def plan_design_toml(fit: Any, planned: xr.Dataset, source: str = "") -> str:
     goals = [goal_of(str(goal)) for goal in planned.goal.values]
     if radius is None or None in goals:
         raise ValueError("the plan's goals or radius are none of ours, and no file can name them.")
+    kinds = {name: "binary" if kind == "binary" else "gaussian"
+             for name, kind in zip(trial.endpoints, trial.scales, strict=True)}  # fmt: skip
     binary = set(trial.scales) == {"binary"}
     scale: Any = None
-    if radius.needs_scale:
+    if radius.known(len(kinds)).all():
         quantile = float(planned.attrs["scale_quantile"])
         scale = 0.5 if binary else np.quantile(posterior_draws(fit)[1], quantile, axis=0)
     design = Design(
         trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
         float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
-        outcomes="binary" if binary else "gaussian", seed=int(planned.attrs["seed"]),
+        outcomes="binary" if binary else kinds, seed=int(planned.attrs["seed"]),
+        conduct=conduct_of(planned), max_samples=int(planned.attrs["max_samples"]),
     )  # fmt: skip
     logs = [name for name, kind in zip(trial.endpoints, trial.scales, strict=True)
             if kind == "log-normal"]  # fmt: skip
@@ -126,7 +137,13 @@ def plan_design_toml(fit: Any, planned: xr.Dataset, source: str = "") -> str:
     if planned.attrs.get("shares_in_words"):
         remarks.append(planned.attrs["shares_in_words"])
         design.informed_by = tuple(filter(None, [trial.citation, digest(source)]))
-    return design_toml(design, remarks)
+    return design, remarks
+
+
+def conduct_of(planned: xr.Dataset) -> Conduct | None:
+    """How the simulated trials ran; None of a plan that was given no conduct."""
+    written = planned.attrs.get("conducted")
+    return None if written is None else Conduct(**split(written)[1])
 
 
 def _arms(shares: xr.Dataset, planned: xr.Dataset) -> list[list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,17 @@ from paretoid.report.calendar_words import (
     rate_rows,
     settled_words,
 )
+from paretoid.report.plan_sentences import (
+    answers_data,
+    bounds_text,
+    least_words,
+    needed,
+    other_answers,
+    simulation_error,
+    sources_words,
+)
 from paretoid.report.prior_table import prior_dict, prior_text
+from paretoid.summaries import summary_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +49,8 @@ def as_text(
     width = max(width, 40)
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
-    sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation]
+    sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation,
+                 sources_words(trial)]  # fmt: skip
     first = [*nothing_settles(planned), *sentences, *trial.assumptions, *trial.readings]
     lines = [*_wrapped([*first, _problems(fit)], width), ""]
     heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
@@ -59,26 +69,17 @@ def as_text(
         if any("limits=" in str(goal) for goal in planned.goal.values)
         else "",
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
-        f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}.",
+        f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}. "
+        f"Intervals of N and of shares are simulation error alone, and shrink with --draws.",
         conduct_words(planned),
         planned.attrs["guarantee_in_words"],
         planned.attrs.get("shares_in_words", ""),
-        _least(planned),
+        least_words(planned),
+        bounds_text(planned),
         planned.attrs["near_ties"],
     ]
     lines += ["", *_wrapped(words, width)]
     return "\n".join(lines if priors is None else [*lines, "", prior_text(priors, width)])
-
-
-def _least(planned: xr.Dataset) -> str:
-    """What no exact method can be below on average; nothing where no such bound is known."""
-    time, least = float(planned.characteristic_time), float(planned.lower_bound)
-    if math.isnan(time):
-        return ""
-    return (
-        f"Exact problem: T* = {text.count(time)}, so at least {text.count(least)} samples on "
-        f"average for any exact method on the fitted means."
-    )
 
 
 def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
@@ -98,23 +99,24 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         *([["mean N saved by informed shares", saved(plan)]] if "saved" in plan else []),
         ["censored at the limit", f"{float(plan.censored):.1%}"],
         ["wrong answers", f"{float(plan.error_rate):.1%}"],
-        ["  95% interval", text.shares(float(plan.error_lower), float(plan.error_upper))],
+        ["  simulation error, 95%", text.shares(float(plan.error_lower), float(plan.error_upper))],
         *calendar_rows(plan),
     ]
-    if not bool(plan.sharp_bound.isnull().any()):
-        facts += [
-            ["sharp bound, median draw", text.count(float(plan.sharp_bound.median()))],
-            ["Theorem 1, median draw", text.count(float(plan.theorem_1.median()))],
-        ]
     arms = [
         [str(arm), text.count(samples), f"{share:.0%}"]
         for arm, samples, share in zip(
             plan.arm.values, plan.allocation.values, plan.returned.values, strict=True
         )
     ]
+    summary = summary_of(plan)
+    answers = [
+        [name, f"{often / summary.runs:.1%}"]
+        for name, often in other_answers(summary, [str(arm) for arm in plan.arm.values])
+    ]
     tables = [
         text.table(["", ""], facts, width=width - 2),
         text.table(["per arm", "samples", "returned"], arms, width=width - 2),
+        text.table(["answer", "of trials"], answers, width=width - 2),
     ]
     goal = "; ".join([goal, *settled_words(plan)])
     if "needed_by_rate" in plan:
@@ -130,9 +132,12 @@ def _margin_in_words(shares: xr.Dataset) -> str:
 
 
 def _of_level(plan: xr.Dataset, level: float, limit: int) -> list[list[str]]:
-    """N for one assurance, and what it would be without the published data."""
-    needed = float(plan.samples_needed)
-    rows = [[f"N for {level:.0%} assurance", text.at_most(needed, limit)]]
+    """N for one assurance, its simulation error, and what it would be without published data."""
+    size = needed(plan, level)
+    rows = [
+        [f"N for {level:.0%} assurance", text.at_most(size[0], limit)],
+        ["  simulation error, 95%", simulation_error(size, limit)],
+    ]
     if "uniform_needed" in plan:
         rows.append(["  with uniform shares", text.at_most(float(plan.uniform_needed), limit)])
     return rows
@@ -178,6 +183,11 @@ def as_dict(
                 zip((f"{level:g}" for level in plan.assurance_level.values),
                     plan.samples_needed.values, strict=True)
             ),
+            "samples_needed_interval": {
+                f"{level:g}": needed(plan, float(level))[1:]
+                for level in plan.assurance_level.values
+            },
+            "answers": answers_data(summary_of(plan), trial.arms),
             **_uniform(plan),
             **calendar_data(plan),
             "assurance": dict(zip(plan.samples.values, plan.assurance.values, strict=True)),
@@ -193,6 +203,7 @@ def as_dict(
         "arms": trial.arms,
         "endpoints": trial.endpoints,
         "citation": trial.citation,
+        "sources": trial.sources,
         "assumptions": trial.assumptions,
         "readings": trial.readings,
         "fit_problems": fit["posterior"].attrs["paretoid_problems"],
@@ -201,6 +212,8 @@ def as_dict(
         "goals": goals,
         "characteristic_time": planned.characteristic_time.item(),
         "lower_bound": planned.lower_bound.item(),
+        **{name: planned[name].item() for name in ("characteristic_time_error", "lower_bound_error")
+           if name in planned},
         **{key: value for key, value in planned.attrs.items()
            if key not in ("citation", "assumptions", "fold")},
     })  # fmt: skip

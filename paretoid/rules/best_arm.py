@@ -10,7 +10,7 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.rules.base import Rule, less_sampled
-from paretoid.theory.checks import BoolArray, FloatArray, check_count, check_delta
+from paretoid.theory.checks import BoolArray, FloatArray, WrongTypeError, check_count, check_delta
 from paretoid.theory.radii import Radius
 from paretoid.theory.single_stream import ArmMixture, ArmRadius
 
@@ -75,7 +75,7 @@ class BestArmRule(Rule):
                 f"where there may be several. Use APE(), UniformElimination() or RoundRobin()."
             )
         if not isinstance(radius, ArmRadius):
-            raise ValueError(
+            raise WrongTypeError(
                 f"radius={radius!r} is no radius on single arms, which {name} compares. Leave "
                 f"radius out, or pass ArmMixture() or IteratedLogarithm()."
             )

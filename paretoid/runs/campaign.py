@@ -34,7 +34,7 @@ from paretoid.runs.setting import (
 )
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.text import counted
-from paretoid.theory.checks import FloatArray, check_count, check_name
+from paretoid.theory.checks import FloatArray, check_count, check_name, refusal
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -394,9 +394,10 @@ def _describe(bandit: Bandit) -> dict[str, Any]:
         "means": bandit.means.tolist(),
         "scale": bandit.scale.tolist(),
     }
-    covariance = getattr(bandit, "covariance", None)
-    if covariance is not None:
-        said["covariance"] = covariance.tolist()
+    for name in ("covariance", "correlation"):  # of the noise, which no law says
+        table = getattr(bandit, name, None)
+        if table is not None:
+            said[name] = np.asarray(table).tolist()
     law = bandit.compiled_law
     if law is None:
         terms = registry.fingerprint(bandit)
@@ -414,7 +415,9 @@ def _as_labels(labels: Sequence[str] | None, size: int) -> list[str] | list[int]
     if labels is None:
         return list(range(size))
     if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != size:
-        raise ValueError(f"labels={labels!r} must be {size} names, one for each bandit.")
+        raise refusal(isinstance(labels, Sequence) and not isinstance(labels, str))(
+            f"labels={labels!r} must be {size} names, one for each bandit."
+        )
     names = [check_name(label, what="label") for label in labels]
     _refuse_repeats(names, "labels")
     return names

@@ -205,7 +205,8 @@ class Engine:
         counts = np.repeat(state.counts[runs, :, None], self.setting.bandit.D, axis=2)
         means = state.sums[runs].transpose(0, 2, 1) / np.maximum(counts, 1)
         ss = state.ss[runs].transpose(0, 2, 1)
-        check_digits(self.setting.bandit, self.program.unknown, counts, means, ss)
+        bandit = self.setting.bandit
+        check_digits(bandit, ~self.setting.radius.known(bandit.D), counts, means, ss)
 
     def _grow(self, state: EngineState, run: int) -> None:
         """Give the columns room for the next samples of a run."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from paretoid import loop
+from paretoid.bandits import MixedBandit
 from paretoid.conduct import Conduct
 from paretoid.engine.build import with_columns
 from paretoid.explorer.design import Design
@@ -114,7 +115,8 @@ class Stepped(Explorer):
                 self._record(kind, body)
             view = self._view(self._current())
             if view is not None:
-                settled = loop.certified(settled, view, self._current().standing)
+                standing, goal = self._current().standing, state.design.goals[0]
+                settled = loop.certified(settled, view, standing, goal)
             given = {g: np.isin(names, answer.arms) for g, answer in state.answers.items()}
         return given, settled
 
@@ -124,8 +126,9 @@ def design_of(setting: Setting, seed: int = 0) -> Design:
     bandit, radius = setting.bandit, setting.radius
     return Design(
         bandit.arms, bandit.objectives, setting.goals, setting.delta,
-        scale=bandit.scale if radius.needs_scale else None, radius=radius,
+        scale=bandit.scale if radius.known(bandit.D).all() else None, radius=radius,
         minimize=bandit.minimize, rule=setting.rule, seed=seed,
+        outcomes=bandit.kinds if isinstance(bandit, MixedBandit) else "gaussian",
     )  # fmt: skip
 
 

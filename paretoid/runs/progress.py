@@ -1,15 +1,25 @@
-"""What a long campaign tells while it runs: a Rich bar on a terminal, else a line now and then."""
+"""What a long campaign tells while it runs: a bar on a terminal and in notebooks, else a line.
+
+Lines go to the logger "paretoid" at level INFO, so that an application has them where it has its
+own. Where nobody has set up logging they go to standard error while the work lasts: who passes
+`progress=True` wants to see something.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from paretoid.text import clock
 
 #: seconds between two lines when standard error is no terminal
 _PAUSE = 10.0
+_LOG = logging.getLogger("paretoid")
 
 
 class Progress:
@@ -28,7 +38,10 @@ class Progress:
 
     def __enter__(self) -> Progress:
         self.began = self.last = time.monotonic()
-        if self.shown and sys.stderr.isatty():
+        self._until = ExitStack()
+        if self.shown:
+            self._until.enter_context(heard())
+        if self.shown and draws_bars():
             from rich.console import Console
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
@@ -46,6 +59,7 @@ class Progress:
             self._bar.stop()
         elif self.shown:
             self._line()
+        self._until.close()
 
     def advance(self, runs: int, samples: int, censored: int, seconds: float) -> None:
         """Some runs ended, or a long one was continued; `seconds` is what was expected of it."""
@@ -76,5 +90,43 @@ class Progress:
 
 
 def tell(sentence: str) -> None:
-    """One line on standard error."""
-    print(f"paretoid: {sentence}", file=sys.stderr, flush=True)
+    """One line to the logger "paretoid"."""
+    with heard():
+        _LOG.info(sentence)
+
+
+def draws_bars() -> bool:
+    """True on a terminal, and in a notebook that can draw a bar (with ipywidgets).
+
+    >>> draws_bars() in (True, False)
+    True
+    """
+    if sys.stderr is not None and sys.stderr.isatty():
+        return True
+    shell = sys.modules.get("IPython")
+    if shell is None or find_spec("ipywidgets") is None:
+        return False
+    return type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Meanwhile the lines of paretoid go to standard error, unless logging has been set up.
+
+    >>> with heard():
+    ...     _LOG.hasHandlers()
+    True
+    """
+    if _LOG.hasHandlers():
+        yield
+        return
+    handler = logging.StreamHandler()  # standard error, as it is now
+    handler.setFormatter(logging.Formatter("paretoid: %(message)s"))
+    before = _LOG.level
+    _LOG.addHandler(handler)
+    _LOG.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(handler)
+        _LOG.setLevel(before)

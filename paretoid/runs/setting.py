@@ -16,7 +16,7 @@ from paretoid.goals.base import with_union
 from paretoid.parts import as_goals, check_limits, guarantee_of, listed
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.feasibility import refuse_endless
-from paretoid.theory.checks import as_epsilon, check_count, check_delta
+from paretoid.theory.checks import WrongTypeError, as_epsilon, check_count, check_delta, refusal
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, Radius
 from paretoid.theory.single_stream import ArmRadius
@@ -102,7 +102,7 @@ def check_setting(
     goal_list = as_goals(ParetoSet() if goals is None else goals, bandits[0])
     rule = APE() if rule is None else rule
     if not isinstance(rule, Rule):
-        raise ValueError(
+        raise WrongTypeError(
             f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
             f"your own subclass of Rule."
         )
@@ -127,7 +127,7 @@ def as_conduct(conduct: Any, bandit: Bandit, max_samples: int | None) -> Conduct
     if conduct is None:
         return None
     if not isinstance(conduct, Conduct):
-        raise ValueError(
+        raise WrongTypeError(
             f"conduct={conduct!r} must be a Conduct, such as Conduct(rate=5.0, delay=28.0, "
             f"look=100, dropout=0.1)."
         )
@@ -139,7 +139,7 @@ def as_bandits(bandit: Any) -> list[Bandit]:
     """One or more bandits of the same shape, names, direction and kind of outcome."""
     bandits = listed(bandit, Bandit)
     if not bandits or not all(isinstance(member, Bandit) for member in bandits):
-        raise ValueError(
+        raise refusal(all(isinstance(member, Bandit) for member in bandits))(
             f"bandit={bandit!r} must be a Bandit or a non-empty sequence of them, for instance "
             f"GaussianBandit(means, scale) or load_instance('covboost')."
         )

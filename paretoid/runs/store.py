@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,25 +43,13 @@ from paretoid.runs.results import Arrays, variables_of
 from paretoid.runs.tiles import Tile
 from paretoid.text import short
 from paretoid.versions import versions
-from paretoid.writing import NO_FOLLOW, make_folder, whole_file
+from paretoid.writing import make_folder, whole_file
 
 if TYPE_CHECKING:
     import xarray as xr
+    from filelock import FileLock
 
     from paretoid.runs.campaign import Campaign
-
-#: descriptors of the locks of this process
-_HELD: set[int] = set()
-
-
-def _let_go() -> None:
-    """In a forked worker: it may outlive a killed driver, and must not keep its stores locked."""
-    while _HELD:
-        os.close(_HELD.pop())
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
 
 
 class Store:
@@ -70,7 +57,7 @@ class Store:
 
     def __init__(self, directory: Path, campaign: Campaign) -> None:
         self.directory, self.campaign = directory, campaign
-        self._lock: int | None = None
+        self._lock: FileLock | None = None
         self._kept: dict[Tile, Path] = {}  # checkpoints on disk
 
     @classmethod
@@ -158,26 +145,22 @@ class Store:
     def close(self) -> None:
         """Give up the lock, so that another process may write."""
         if self._lock is not None:
-            _HELD.discard(self._lock)
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
     def _acquire(self) -> None:
-        """One writer at a time, where the system has file locks; a killed one lets go."""
-        self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o644)
-        _HELD.add(self._lock)
+        """One writer at a time, on every system; a killed one lets go, and so do its workers."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.directory / OWN[1], mode=0o644, thread_local=False)
         try:
-            import fcntl
-        except ImportError:  # Windows: two writers waste time but do no harm
-            return
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.close()
+            lock.acquire(timeout=0)
+        except Timeout:
             raise ValueError(
                 f"store={str(self.directory)!r} is in use: another process runs this campaign. "
                 f"Wait for it, or give this one a directory of its own."
             ) from None
+        self._lock = lock
 
     def _agree(self) -> None:
         """Write the manifest of a new store; compare that of an old one."""

@@ -10,6 +10,7 @@ from paretoid import loop
 from paretoid.bandits import Bandit
 from paretoid.engine.program import RUNNING, STATUS, TIME, new_state
 from paretoid.goals import Goal
+from paretoid.notebook import Shown
 from paretoid.rules import APE, Rule
 from paretoid.runs.chunk import Engine, generator, rule_generator
 from paretoid.runs.setting import Setting, check_setting
@@ -72,6 +73,17 @@ class Run:
         return (
             f"Run({self.setting.goals[0]}, {self.stopping_time} samples, {end}, {self.guarantee})"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [arm, "yes" if inside else "", f"{pulls:,}"]
+            for arm, inside, pulls in zip(
+                self.setting.bandit.arms, self.answer, self.pulls, strict=True
+            )
+        ]
+        end = "" if self.stopped else ", the budget ran out"
+        head = f"{self.setting.goals[0]}: {self.stopping_time:,} samples{end}; {self.guarantee}"
+        return Shown(head, ["arm", "answer", "samples"], rows, (), 2)._repr_html_()
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,18 @@ def nasty_store(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def nasty_trial():
+    """A live trial, with a withdrawal and outcomes that are awaited; do not write to it."""
+    explorer = pt.Explorer(NASTY, ["<i>gain</i>", "ease & rest"], scale=1.0, author="<u>ann</u>")
+    for allocation in explorer.ask(40):
+        if allocation.id == 3:
+            explorer.withdraw(allocation, reason="<b>lost</b> & gone " + "very" * 30)
+        elif allocation.id < 39:
+            explorer.tell(allocation, [float(NASTY.index(allocation.arm)), allocation.id / 7])
+    return explorer
+
+
 @pytest.fixture
 def cli(capfd, monkeypatch, tmp_path):
     """Call the command in an empty directory; returns (exit code, stdout, stderr)."""

@@ -269,14 +269,14 @@ def test_results_open_lazily_with_and_without_dask(tmp_path, monkeypatch, second
 
 
 def test_progress_is_a_line_where_there_is_no_terminal_and_a_bar_where_there_is(
-    capsys, monkeypatch
+    capsys, caplog, monkeypatch
 ):
+    caplog.set_level("INFO", "paretoid")
     campaign(1, max_samples=20, deltas=0.1).run(progress=True)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "12/12 runs" in captured.err
-    assert "12 censored" in captured.err
-    assert "\x1b" not in captured.err
+    assert capsys.readouterr().out == ""
+    assert "12/12 runs" in caplog.text
+    assert "12 censored" in caplog.text
+    assert "\x1b" not in caplog.text
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     campaign(1).run(progress=True)

@@ -33,7 +33,7 @@ from paretoid.estimation import (
     save_fit,
 )  # fmt: skip
 from paretoid.estimation.compat import annotate, convergence, group, import_pymc, quiet
-from paretoid.estimation.planning import posterior_draws
+from paretoid.estimation.draws import posterior_draws
 from paretoid.report import write_plan
 from paretoid.report.plan_text import as_dict, as_text
 from paretoid.text import as_json
@@ -116,11 +116,10 @@ def test_posterior_of_a_probability_is_beta(flat_fit):
         assert worst_departure(draws[:, i], effective[i], exact) < 5
 
 
-def test_mixed_endpoints_have_probabilities_but_no_bandit(flat_fit):
+def test_mixed_endpoints_have_probabilities_and_a_bandit_of_both_kinds(flat_fit):
     result, _, _ = flat_fit
     assert pareto_probability(result).optimal.sum() >= 1
-    with pytest.raises(ValueError, match="some endpoints are binary and some are not"):
-        posterior_bandits(result, 3)
+    assert posterior_bandits(result, 3)[0].kinds == ("gaussian", "binary")
 
 
 # --- what the model says ------------------------------------------------------------------------

@@ -59,6 +59,11 @@ MEMBERS = {
             st.sampled_from(["exact", "approximate"]),
             union=st.sampled_from(["claims", "pairs", "none"]),
         ),
+        pt.MixedScale: st.builds(
+            pt.MixedScale,
+            st.sampled_from([("known", "unknown"), ("unknown", "known", "unknown")]),
+            st.one_of(precision, st.lists(precision, min_size=2, max_size=3)),
+        ),
         pt.LUCB1Like: st.just(pt.LUCB1Like()),
         pt.ArmMixture: st.builds(pt.ArmMixture, precision),
         pt.IteratedLogarithm: st.just(pt.IteratedLogarithm()),

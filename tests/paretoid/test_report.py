@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import paretoid as pt
-from paretoid import plots
+from paretoid import plots, text
 from paretoid.cli.command_line import command_as_typed
 from paretoid.estimation import pareto_probability, plan, save_fit
 from paretoid.estimation.model import trial_of
 from paretoid.report import campaign_report, plan_report, read_store, write_plan
 from paretoid.report.figures import drawing, new_axes, picture
 from paretoid.report.page import Cell, Section, TableBlock, TextBlock, render, write_page
-from paretoid.report.plan import _script
+from paretoid.report.plan_repeat import script as script_text
 from paretoid.report.plan_text import as_dict, as_text
 
 
@@ -164,7 +164,12 @@ def test_numbers_of_the_plan_stand_in_the_report(nasty_plan, html):
         assert cells[3].startswith(f"{float(each.censored):.1%}")
         assert cells[4].startswith(f"{float(each.error_rate):.1%}")
         ends = f"{ordered[31]:,.0f} to {high.replace('>', 'more than')}"
-        assert f"{needed:,.0f} participants (95% interval {ends})" in page.under("p")
+        said = f"{needed:,.0f} participants (simulation error: 95% interval {ends})"
+        assert said in page.under("p")
+        # The terminal says the same, and what it is.
+        lines = [line.split("  ") for line in as_text(*nasty_plan).splitlines()]
+        errors = [line[-1].strip() for line in lines if "simulation error, 95%" in " ".join(line)]
+        assert errors[3 * g + 1] == f"{ordered[31]:,.0f} to {high}"
     arms = page.rows("P(optimal)")
     for i, row in enumerate(arms):
         assert row[1].startswith(f"{100 * float(shares.optimal[i]):.0f}"[:1])
@@ -175,49 +180,82 @@ def test_numbers_of_the_plan_stand_in_the_report(nasty_plan, html):
     assert "Doe & <em>Roe</em>" in page.under("p")
 
 
-def test_bounds_are_medians_of_one_kind_for_each_goal_in_page_text_json_and_picture(nasty_plan):
+def test_bounds_stand_apart_from_n_with_what_they_hold_for_in_page_and_text(nasty_plan):
     fit, shares, planned = nasty_plan
     assert planned.sizes["draw"] == 40  # an even number: the median lies between two draws
     page, text = Parsed(plan_report(fit, shares, planned)), as_text(fit, shares, planned)
     found = as_dict(fit, shares, planned)["goals"]
-    axes = plots.assurance(planned)
-    legend = [each.get_text() for each in axes.get_legend().get_texts()]
-    assert "Theorem" not in axes.get_xlabel()
+    legend = [item.get_text() for item in plots.assurance(planned).get_legend().get_texts()]
+    assert not any("bound" in line or "Theorem" in line for line in legend)
+    assert not any("bound" in head for head in page.rows("N for 90% assurance")[0])
+    words = " ".join(text.split())
+    remark = "another radius, which is told each draw's scales"
+    assert remark in words.split("Upper bounds, median draw.")[1]
+    assert remark in page.under("p", "figcaption", "small", "div")
+    event = "those trials in which all intervals hold, 1 - delta of them at least"
+    assert event in words
     seen = set()
-    for g, row in enumerate(page.rows("N for 90% assurance")):
-        parts = text.split("Theorem 1, median draw")[g : g + 2]
-        for name, cell in (("sharp_bound", row[6]), ("theorem_1", row[7])):
+    for g, row in enumerate(page.rows("sharp bound, median draw")):
+        for name, cell in (("sharp_bound", row[1]), ("theorem_1", row[2])):
             ordered = sorted(planned[name].values[g].tolist())
             middle = (ordered[19] + ordered[20]) / 2
-            shown = f"{middle:,.0f}"
+            shown = f"{float(f'{middle:.3g}'):,.0f}"
             assert cell.startswith(f"{shown} ")
             assert found[str(planned.goal.values[g])][f"{name}_median"] == pytest.approx(middle)
-            printed = parts[0].split("sharp bound, median draw")[1] if "sharp" in name else parts[1]
-            assert printed.split()[0] == shown
-            assert sum(shown in line for line in legend) == 1
+            assert shown in words.split("Upper bounds, median draw.")[1]
             seen.add(shown)
     assert len(seen) == 4
 
 
-def test_the_only_other_answer_is_told(nasty_plan):
+def test_the_other_answers_are_named_with_their_shares(nasty_plan):
     fit, shares, planned = nasty_plan
     answer = np.zeros((2, 40, 4), dtype=bool)
     answer[..., 0] = True
     answer[0, 7, 1] = True  # one other answer to the first goal
     answer[1, 7, 1] = True  # two others to the second
-    answer[1, 8, 2] = True
+    answer[1, 8:10, 2] = True
     made = planned.assign(
         answer=(planned.answer.dims, answer),
         stopped=(planned.stopped.dims, np.ones((2, 40), dtype=bool)),
     )
     first, second = Parsed(plan_report(fit, shares, made)).under("li", "p").split("How many:")[1:3]
-    assert "; 1 other answer was given." in first
-    assert "; 2 other answers were given." in second
+    names = [str(arm) for arm in planned.arm.values]
+    assert f"Otherwise: 2.5% {names[0]}, {names[1]}." in first
+    assert f"Otherwise: 5.0% {names[0]}, {names[2]}; 2.5% {names[0]}, {names[1]}." in second
     assert "How sure: the probability of a wrong answer is proved to be at most 0.1; " in first
+    lines = as_text(fit, shares, made, 120).splitlines()
+    assert any(line.split() == f"{names[0]}, {names[2]} 5.0%".split() for line in lines)
+    data = as_dict(fit, shares, made)["goals"][str(planned.goal.values[1])]["answers"]
+    assert data[1] == {"arms": [names[0], names[2]], "share": 0.05}
     answer[0, 7, 1] = False
     alone = made.assign(answer=(planned.answer.dims, answer))
     first = Parsed(plan_report(fit, shares, alone)).under("li", "p").split("How many:")[1]
-    assert "other answer" not in first
+    assert "Otherwise" not in first
+
+
+def test_no_long_number_of_a_radius_stands_in_a_readers_text(nasty_plan, html):
+    fit, shares, planned = nasty_plan
+    page = Parsed(html)
+    long = re.compile(r"\d\.\d{6,}")
+    assert long.search(planned.attrs["radius"])
+    assert not long.search(page.under("p", "td", "th", "li", "figcaption"))
+    assert not long.search(as_text(fit, shares, planned))
+    session = {}
+    exec(next(code for code in codes(html) if "radius = " in code), session)
+    assert repr(session["radius"]) == planned.attrs["radius"]
+    assert session["goals"] == [pt.ParetoSet(0.1), pt.AtMost(1, 0.1)]
+
+
+def test_the_column_source_is_cited_in_page_text_and_json(nasty_plan):
+    fit, shares, planned = nasty_plan
+    told = fit.copy(deep=True)
+    trial = json.loads(told["posterior"].attrs["paretoid_trial"])
+    trial["sources"] = ["Doe 2020, Table 2", "Roe 2021, p. 7"]
+    told["posterior"].attrs["paretoid_trial"] = json.dumps(trial)
+    said = "Source of the numbers: Doe 2020, Table 2; Roe 2021, p. 7."
+    assert said in " ".join(as_text(told, shares, planned).split())
+    assert said in Parsed(plan_report(told, shares, planned)).under("p")
+    assert as_dict(told, shares, planned)["sources"] == trial["sources"]
 
 
 def test_methods_name_model_priors_radius_guarantee_and_how_to_repeat_it(html):
@@ -225,23 +263,28 @@ def test_methods_name_model_priors_radius_guarantee_and_how_to_repeat_it(html):
     words = page.under("p")
     for said in (
         "chi² with n - 1 degrees of freedom", "LogNormal(log 0.15, 0.7)", "Gaussian",
-        "UnknownScale(rho=", "Proved: if outcomes are Gaussian", "R-hat", "Clopper-Pearson",
+        "(UnknownScale, rho", "Proved: if outcomes are Gaussian", "R-hat", "Clopper-Pearson",
     ):  # fmt: skip
         assert said in words
     code = page.under("code")
     assert "paretoid plan 'a & b.csv' --k 1" in code
     assert "seed=1" in code
-    compile(code.split("--k 1")[1], "report", "exec")
+    for block in codes(html)[1:]:
+        compile(block, "report", "exec")
     names = [row[0] for row in page.rows("setting")] + [
         row[0] for table in page.tables for row in table
     ]
     assert {"seed", "delta", "radius", "Python", "paretoid", "numpy"} <= set(names)
 
 
+def codes(html):
+    """The blocks of code in a report."""
+    return [unescape(block.split("</code>")[0]) for block in html.split("<code>")[1:]]
+
+
 def script_of(html):
     """The Python block of a plan's report."""
-    blocks = [unescape(block.split("</code>")[0]) for block in html.split("<code>")[1:]]
-    return next(block for block in blocks if "estimation.plan(" in block)
+    return next(block for block in codes(html) if "estimation.plan(" in block)
 
 
 def asked_by(script):
@@ -271,7 +314,7 @@ def test_the_goals_of_the_script_are_those_of_the_plan_to_the_last_digit(eps, sl
     }  # fmt: skip
     empty = {name: (name, np.zeros(size)) for name, size in counts.items()}
     made = xr.Dataset(empty, {**sizes, "arm": ["A"]}, attrs)
-    asked, options = asked_by(_script(made, ""))
+    asked, options = asked_by(script_text(made, None, ""))
     assert asked == goals
     assert options.pop("fold", 0.0) == attrs["fold"]
     assert options == {
@@ -299,6 +342,7 @@ def test_the_script_of_a_plan_gives_the_same_numbers(
     session = {}
     exec(script, session)
     xr.testing.assert_identical(session["plan"], planned)
+    xr.testing.assert_identical(session["optimal"], pareto_probability(nasty_fit))
 
 
 def test_an_older_plan_is_repeated_as_far_as_it_is_known(nasty_plan):
@@ -314,7 +358,7 @@ def test_how_the_fit_was_made_stands_in_the_report(nasty_plan, html):
     fit, shares, planned = nasty_plan
     row = next(r for table in Parsed(html).tables for r in table if r[0] == "seed of the fit")
     assert row[1] == "not kept with the fit"
-    assert "which was made by" not in Parsed(html).under("code")
+    assert "estimation.fit(" not in Parsed(html).under("code")
     told = fit.copy(deep=True)
     told["posterior"].attrs |= {
         "paretoid_seed": "23", "paretoid_tune": 1500, "paretoid_target_accept": 0.95,
@@ -325,10 +369,10 @@ def test_how_the_fit_was_made_stands_in_the_report(nasty_plan, html):
     assert row[1] == "23"
     code = page.under("code")
     assert (
-        "# which was made by estimation.fit(trial, 'partial', draws=200, tune=1500, chains=2, "
+        "\nfit = estimation.fit(trial_of(fit), 'partial', draws=200, tune=1500, chains=2, "
         "seed=23, target_accept=0.95)\n"
     ) in code
-    compile(code, "report", "exec")
+    assert "import trial_of" in code
     said = "2 chains of 200 draws after 1,500 of tuning, target acceptance 0.95, seed 23"
     assert said in page.under("p")
     bad, good = {"diagnostics": None, "problems": ["1 divergent transitions"]}, {"problems": []}
@@ -422,3 +466,21 @@ def test_the_command_is_told_as_it_was_typed():
     assert runner.invoke(app, ["a b.csv"], prog_name="go").exit_code == 0
     runner.invoke(app, ["--k", "3", "it's", "--flag", "--no-loud"], prog_name="go")
     assert told == ["go 'a b.csv'", "go 'it'\"'\"'s' --k 3 --flag --no-loud"]
+
+
+def test_plans_and_fits_have_a_summary_and_a_picture_for_notebooks(nasty_plan):
+    fit, _, planned = nasty_plan
+    posterior = fit["posterior"].to_dataset()
+    assert (planned.paretoid.kind, posterior.paretoid.kind) == ("plan", "fit")
+    summary = planned.paretoid.summary()
+    needed = planned.samples_needed.isel(goal=1).values
+    words = [text.at_most(float(n), 400) for n in needed]
+    assert summary.rows[1][1 : 1 + len(words)] == words
+    middle = float(np.median(posterior.mu.values[:, :, 2, 1]))
+    page = posterior.paretoid.summary()
+    assert page.rows[2][2].startswith(text.measure(middle, 3))
+    for shown in (summary, page):
+        assert not re.search("<(script|i|em|b|style)[ >]", shown._repr_html_())
+    assert "&lt;script&gt;" in page._repr_html_()
+    assert planned.paretoid.plot().get_xlabel() == plots.assurance(planned).get_xlabel()
+    assert len(posterior.paretoid.plot()) == len(plots.forest(fit)) == 2

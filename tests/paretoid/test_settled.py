@@ -100,6 +100,28 @@ def test_optimal_wins_over_dominated():
     assert loop.certified(np.array([1, -1], np.int8), few, Standing.begin(2)).tolist() == [1, -1]
 
 
+@pytest.mark.parametrize("conduct", [None, pt.Conduct(look=25)], ids=["ideal", "looks"])
+def test_an_arm_beyond_a_limit_is_settled_as_out(conduct):
+    """The third arm has the best effect and far too much harm; the first two are all but tied.
+
+    Whatever is certain is right in all four runs together with probability 0.6 at least, in
+    practice always; the third arm is 30 standard errors beyond the limit.
+    """
+    bandit = pt.GaussianBandit(
+        [[1.0, 0.1], [1.01, 0.1], [9.0, 3.0], [-3.0, 0.1]], 0.5, objectives=["effect", "harm"],
+        minimize=["harm"],
+    )  # fmt: skip
+    goal = pt.ParetoSet(limits={"harm": pt.at_most(1.0)})
+    runs = pt.simulate(
+        bandit, goal, replications=4, seed=1, max_samples=150, conduct=conduct
+    ).isel(goal=0)  # fmt: skip
+    assert not runs.stopped.any()
+    assert runs.settled.values.tolist() == [[0, 0, -1, -1]] * 4
+    without = pt.simulate(bandit, replications=4, seed=1, max_samples=150).isel(goal=0)
+    assert (without.settled.values[:, 2] == 1).all()
+    assert "beyond a limit" in runs.settled.attrs["meaning"]
+
+
 def test_rules_without_intervals_on_pairs_settle_nothing_and_say_so():
     bandit = pt.GaussianBandit([[1.0], [0.0]])
     runs = pt.simulate(bandit, pt.AtMost(1), rule=pt.LUCB(), replications=5, max_samples=5000)

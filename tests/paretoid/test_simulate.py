@@ -180,13 +180,6 @@ def test_units_do_not_matter():
     assert (ours.stopping_time.values == theirs.stopping_time.values).mean() >= 0.9
 
 
-def test_progress_goes_to_standard_error(capsys):
-    pt.simulate(BANDIT, GOALS[0], replications=2, progress=True)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "2/2" in captured.err
-
-
 # Independent implementations gave these means over 400 runs (exact set; k = 1; k = 2), standard
 # error about 1.5%. Ours has about the same, so 8% is 3.8 standard errors of the difference: a
 # correct engine fails one of the 13 comparisons for about 1 seed in 500.

@@ -241,6 +241,7 @@ COMMANDS = [
     "withdraw",
     "backup",
     "restore",
+    "report",
 ]
 
 

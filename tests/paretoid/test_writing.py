@@ -189,7 +189,7 @@ WRITERS = {"write_text", "write_bytes", "to_netcdf", "savefig", "replace", "rena
 OWN_WAYS = {
     "paretoid/writing.py", "paretoid/explorer/ledger.py", "paretoid/explorer/blinding.py",
     # a copy of a ledger, damaged on purpose in a folder of its own
-    "validation/ledger_faults.py",
+    "validation/faults/ledger.py", "validation/faults/store.py",
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 from paretoid import theory
+from paretoid.theory import symbolic
 
 x, y, z = sp.symbols("x y z", real=True)
 
@@ -25,12 +26,7 @@ def test_positive_part_identity_of_case_2_1():
 
 
 def test_the_union_over_pairs_and_objectives_spends_delta():
-    K, D, i, j = sp.symbols("K D i j", integer=True, positive=True)
-    delta = sp.symbols("delta", positive=True)
-    pairs = sp.summation(sp.summation(1, (j, i + 1, K)), (i, 1, K))
-    K1 = K * (K - 1) * D / 2
-    assert sp.simplify(pairs * D - K1) == 0
-    assert sp.simplify(pairs * D * delta / K1 - delta) == 0
+    assert symbolic.DERIVATIONS["pairs_spend_delta"].check().holds
     for arms, objectives in itertools.product(range(2, 6), range(1, 4)):
         assert (
             theory.K1(arms, objectives)
@@ -147,29 +143,12 @@ def test_the_alternatives_of_the_lower_bound_change_the_answer(p, D):
             assert not theory.pareto_set(down)[i]
 
 
-def test_gaussian_divergence_of_a_shift():
-    u, s = sp.symbols("u s", real=True)
-    density = sp.exp(-(s**2) / 2) / sp.sqrt(2 * sp.pi)
-    log_ratio = -(s**2) / 2 + (s - u) ** 2 / 2
-    divergence = sp.integrate(sp.expand(density * log_ratio), (s, -sp.oo, sp.oo))
-    assert sp.simplify(divergence - u**2 / 2) == 0  # D independent objectives: D u^2 / 2
-
-
-def test_binary_divergence_from_one_half():
-    d = sp.symbols("delta", positive=True)
-    half = sp.Rational(1, 2)
-    entropy = half * sp.log(half / d) + half * sp.log(half / (1 - d))
-    corrected = sp.log(1 / (4 * d * (1 - d))) / 2
-    assert sp.simplify(sp.expand_log(entropy - corrected, force=True)) == 0
-    printed = sp.log(1 / (d * (1 - d))) / 2
-    assert sp.simplify(sp.expand_log(printed - entropy, force=True)) == sp.log(2)
-
-
 def test_lower_bound_assembled_from_its_pieces():
     # E T_i >= d(1/2, delta) / (D u^2/2) with u = Delta_i + omega^k
+    assert symbolic.DERIVATIONS["gaussian_divergence_of_a_shift"].check().holds
+    assert symbolic.DERIVATIONS["binary_divergence_from_one_half"].check().holds
     D, u, d = sp.symbols("D u delta", positive=True)
-    pieces = (sp.log(1 / (4 * d * (1 - d))) / 2) / (D * u**2 / 2)
-    assert sp.simplify(pieces - sp.log(1 / (4 * d * (1 - d))) / (D * u**2)) == 0
+    pieces = sp.log(1 / (4 * d * (1 - d))) / (D * u**2)
     means = theory.lower_bound_instance(5, 3, 0.7)
     distances = theory.gaps(means) + theory.omega_k(means, 3)
     total = sum(float(pieces.subs({D: 3, u: step, d: 0.05})) for step in distances)

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from paretoid import theory
+from paretoid.theory import symbolic
 from paretoid.theory.calibration import claim_counts, levels
 from paretoid.theory.radii import CHI_EXACT, Mixture, UnknownScale, chi
 from paretoid.theory.radii.unknown_scale import _chi_exact
@@ -27,10 +28,7 @@ S, x, y = sp.symbols("S x y", real=True)
 
 
 def test_mixing_over_a_normal_prior_gives_the_closed_form():
-    prior = sp.sqrt(rho / (2 * sp.pi)) * sp.exp(-rho * x**2 / 2)
-    mixed = sp.integrate(sp.exp(x * S - x**2 * n / 2) * prior, (x, -sp.oo, sp.oo))
-    closed = sp.sqrt(rho / (n + rho)) * sp.exp(S**2 / (2 * (n + rho)))
-    assert sp.simplify(mixed / closed) == 1
+    assert symbolic.DERIVATIONS["mixing_over_a_normal_prior"].check().holds
 
 
 def test_one_draw_keeps_the_mean_of_the_exponential_at_one():
@@ -90,16 +88,8 @@ def test_the_common_form_is_the_radius_of_the_proof():
 
 
 def test_the_best_rho_solves_u_minus_log_u():
-    L, u = sp.symbols("L u", positive=True)  # L = log(1/alpha)
-    square = (
-        (2 * L + 2 * sp.log((n + rho) / rho)) * 2 * (n + rho) / n**2
-    )  # beta^2, p = q = n, s = 1
-    slope = sp.diff(square, rho).subs(rho, n / (u - 1))
-    stationary = u - sp.log(u) - 1  # = L
-    assert sp.simplify(sp.expand_log(sp.simplify(slope.subs(L, stationary)), force=True)) == 0
-    value = square.subs(rho, n / (u - 1)).subs(L, stationary)
-    assert sp.simplify(sp.expand_log(sp.simplify(value - 4 * u / n), force=True)) == 0
     # 2 beta = gap: 4 * 4u/n = gap^2, so n = 16 u/gap^2
+    assert symbolic.DERIVATIONS["the_best_rho"].check().holds
 
 
 def test_lambert_w_solves_the_equation_for_u():

@@ -20,6 +20,7 @@ RADII = [
     pt.UnknownScale(a=1.0),
     pt.UnknownScale(w=0.3, union="pairs"),
 ]
+MIXED_RADII = [pt.MixedScale(["unknown", "known"])]
 GOALS = [pt.ParetoSet(), pt.ParetoSet((0.5, 0.1)), pt.AtMost(1), pt.AtMost(2, 0.3),
          pt.Cover(), pt.Cover(0.2, 0.7), pt.Cover(0.0, (1.0, 0.2)),
          pt.PracticalSet(0.6), pt.PracticalSet((0.5, 1.0), 0.2)]  # fmt: skip
@@ -32,6 +33,13 @@ BANDITS = [
     pt.GaussianBandit([[0.0, 1.0], [1.0, 0.0]], covariance=[[1.0, 0.5], [0.5, 2.0]]),
     pt.BernoulliBandit([[0.2, 0.9], [0.5, 0.01]], minimize=["objective 0"]),
     pt.ResampledBandit([[[1.0], [3.0]], [[0.0], [4.0], [2.0]]], bounds=(0, 4)),
+    pt.MixedBandit(
+        [[0.0, 0.2, 4.0], [1.0, 0.5, 3.0]],
+        ["gaussian", "binary", (0, 10)],
+        sd=[2.0, 0.0, 3.0],
+        correlation=0.6,
+        minimize=["objective 1", "objective 2"],
+    ),
 ]
 
 
@@ -52,6 +60,10 @@ def classes(base, members, **attributes):
 
 
 globals().update(classes(RadiusTests, RADII))
+globals().update({
+    f"{name}Mixed": kind
+    for name, kind in classes(RadiusTests, MIXED_RADII, sizes=[(2, 2), (6, 2)]).items()
+})  # fmt: skip
 globals().update(classes(GoalTests, GOALS))
 globals().update(classes(RuleTests, [*PAIR_RULES, *BUDGET_RULES]))
 globals().update({
@@ -63,7 +75,7 @@ globals().update(classes(BanditTests, BANDITS))
 
 def test_every_member_of_the_registry_is_in_a_list_above():
     rules = (*PAIR_RULES, *BUDGET_RULES, *BEST_ARM_RULES)
-    listed = {type(m) for m in (*RADII, *GOALS, *rules, *BANDITS)}
+    listed = {type(m) for m in (*RADII, *MIXED_RADII, *GOALS, *rules, *BANDITS)}
     shipped = {*registry.GOALS.values(), *registry.RULES.values(), *registry.BANDITS.values()}
     pairwise = set(registry.PAIR_RADII.values()) - {pt.LUCB1Like}  # of another form
     assert listed == shipped | pairwise

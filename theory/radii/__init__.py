@@ -8,10 +8,11 @@ from paretoid.theory.radii.base import PairwiseRadius, Radius, RoleTerms
 from paretoid.theory.radii.claims import MixtureRadius
 from paretoid.theory.radii.kaufmann_koolen import KaufmannKoolen
 from paretoid.theory.radii.lucb1_like import LUCB1Like, SingleArm
+from paretoid.theory.radii.mixed_scale import MixedScale
 from paretoid.theory.radii.mixture import Mixture
 from paretoid.theory.radii.unknown_scale import CHI_EXACT, UnknownScale, chi
 
 __all__ = [
-    "CHI_EXACT", "KaufmannKoolen", "LUCB1Like", "Mixture", "MixtureRadius", "PairwiseRadius",
-    "Radius", "RoleTerms", "SingleArm", "UnknownScale", "chi",
+    "CHI_EXACT", "KaufmannKoolen", "LUCB1Like", "MixedScale", "Mixture", "MixtureRadius",
+    "PairwiseRadius", "Radius", "RoleTerms", "SingleArm", "UnknownScale", "chi",
 ]  # fmt: skip

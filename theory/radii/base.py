@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paretoid.theory.calibration import UNIONS
-from paretoid.theory.checks import FloatArray, IntArray, as_numbers, check_choice, shown
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_numbers, check_choice, shown
 from paretoid.theory.member import Member
 
 
@@ -36,6 +36,15 @@ class Radius(Member):
     """
 
     needs_scale: ClassVar[bool] = True
+
+    def known(self, D: int) -> BoolArray:
+        """(D,) objectives whose scale the radius is told; it learns that of the others.
+
+        >>> from paretoid.theory import MixedScale, UnknownScale
+        >>> UnknownScale().known(2), MixedScale(["unknown", "known"]).known(2)
+        (array([False, False]), array([False,  True]))
+        """
+        return np.full(D, self.needs_scale)
 
     def counts_pairs(self, K: int, D: int, delta: float) -> bool:
         """True: all intervals hold together; False where the author does not say."""
@@ -123,6 +132,11 @@ class PairwiseRadius(Radius):
         """True: l and v differ by arm, and `arm_terms` takes counts whose first axis is the arm."""
         return False
 
+    @property
+    def by_objective(self) -> bool:
+        """True: v differs by objective, and `arm_terms` returns it with a last axis for these."""
+        return False
+
     def constants(self, K: int, D: int, delta: float) -> tuple[float, float]:
         """(C_keep, C_drop) for K arms, D objectives and error probability delta."""
         raise NotImplementedError(f"{type(self).__name__} must define constants(K, D, delta).")
@@ -143,7 +157,7 @@ class PairwiseRadius(Radius):
         while most <= _LONGEST_WAIT:
             n = np.arange(1.0, most + 1)
             _, v = self.arm_terms(np.tile(n, (K, 1)) if self.by_arm else n, K, D, delta)
-            finite = np.isfinite(v)
+            finite = np.isfinite(v).all(axis=-1) if self.by_objective else np.isfinite(v)
             if finite.any(axis=-1).all():
                 first = finite.argmax(axis=-1) + 1
                 return first if self.by_arm else int(first)
@@ -156,11 +170,15 @@ class PairwiseRadius(Radius):
     def half_width(
         self, p: Any, q: Any, K: int, D: int, delta: float, *, drop: bool = False
     ) -> FloatArray:
-        """beta for arms sampled p and q times, scale 1; `drop` picks C_drop over C_keep."""
+        """beta for arms sampled p and q times, scale 1; `drop` picks C_drop over C_keep.
+
+        Where v differs by objective so does beta, along a last axis.
+        """
         C = self.constants(K, D, delta)[1 if drop else 0]
         l_p, v_p = self.arm_terms(p, K, D, delta)
         l_q, v_q = self.arm_terms(q, K, D, delta)
-        return np.sqrt((C + (l_p + l_q)) * (v_p + v_q))
+        under = C + (l_p + l_q)
+        return np.sqrt((under[..., None] if self.by_objective else under) * (v_p + v_q))
 
 
 def as_counts(counts: Any) -> FloatArray:

@@ -10,7 +10,14 @@ from typing import Any, Self
 import numpy as np
 
 from paretoid.theory.calibration import K1, levels
-from paretoid.theory.checks import FloatArray, check_choice, check_delta, check_positive, shown
+from paretoid.theory.checks import (
+    FloatArray,
+    WrongTypeError,
+    check_choice,
+    check_delta,
+    check_positive,
+    shown,
+)
 from paretoid.theory.member import arguments
 from paretoid.theory.one_sided import first_usable_count, one_sided_constant
 from paretoid.theory.radii.base import PairwiseRadius, RoleTerms, check_union
@@ -107,7 +114,7 @@ class MixtureRadius(PairwiseRadius):
         if self.shares is None:
             return
         if not isinstance(self.shares, Shares):
-            raise ValueError(
+            raise WrongTypeError(
                 f"shares={self.shares!r} must be Shares(arms=..., rivals=..., objectives=...), or "
                 f"left out to share delta uniformly."
             )

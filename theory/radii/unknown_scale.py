@@ -43,13 +43,7 @@ class UnknownScale(MixtureRadius):
 
     def __post_init__(self) -> None:
         self._check_fields()
-        a = check_positive(self.a, name="a", why="it is the shape of the prior on precisions.")
-        object.__setattr__(self, "a", a)
-        w = check_between(
-            self.w, 0, 1, name="w", why="it is the share of delta spent on the variances. The "
-            "default is w=0.1.",
-        )  # fmt: skip
-        object.__setattr__(self, "w", w)
+        check_variances(self)
 
     @property
     def guarantee(self) -> str:
@@ -81,10 +75,26 @@ class UnknownScale(MixtureRadius):
         try:
             return super().first_count(K, D, delta)
         except ValueError:
-            raise ValueError(
-                f"a={self.a} leaves the radius infinite for ever: the prior on precisions is too "
-                f"narrow to learn from data. Use a near its default, 3."
-            ) from None
+            raise too_narrow(self.a) from None
+
+
+def check_variances(radius: Any) -> None:
+    """Refuse a radius whose a or w cannot bound variances; both become floats."""
+    a = check_positive(radius.a, name="a", why="it is the shape of the prior on precisions.")
+    object.__setattr__(radius, "a", a)
+    w = check_between(
+        radius.w, 0, 1, name="w", why="it is the share of delta spent on the variances. The "
+        "default is w=0.1.",
+    )  # fmt: skip
+    object.__setattr__(radius, "w", w)
+
+
+def too_narrow(a: float) -> ValueError:
+    """Why no count makes the radius finite."""
+    return ValueError(
+        f"a={a} leaves the radius infinite for ever: the prior on precisions is too narrow to "
+        f"learn from data. Use a near its default, 3."
+    )
 
 
 #: Beyond this count n/chi_n, which only decreases, is held at its value here: conservative by

@@ -1,0 +1,157 @@
+"""`design.html`: what the statistical section of a protocol says, and what it does not claim."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import paretoid as pt
+from paretoid.explorer import Design
+from paretoid.report.design_words import design_sections
+from paretoid.report.page import TextBlock, render
+from paretoid.report.plan_files import plan_design
+from paretoid.report.protocol import protocol_page
+
+
+def said(page):
+    """The words of a page, without its tags."""
+    body = page[page.index("<main>") : page.index("</main>")]
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", body)))
+
+
+def words(design, **options):
+    return said(render("t", "s", design_sections(design, **options)))
+
+
+@pytest.fixture(scope="module")
+def page(nasty_plan):
+    fit, _, planned = nasty_plan
+    design = plan_design(fit, planned)[0]
+    return protocol_page(fit, planned, design, command="paretoid plan", digest="sha256:77")
+
+
+def test_every_part_of_a_statistical_section_is_there_in_order(page):
+    titles = re.findall(r"<h2[^>]*>([^<]*)</h2>", page)
+    assert titles == [
+        "Objective", "Arms and endpoints", "Allocation", "Looks and stopping",
+        "Guarantee and assumptions", "Operating characteristics", "If the trial does not settle",
+        "Software and seeds",
+    ]  # fmt: skip
+    text = said(page)
+    for sentence in (
+        "to find all Pareto-optimal arms, and none that is not within 0.1 of optimal, among 4 arms",
+        "it is also to find one arm within 0.1 of optimal",
+        "The margin is 0.1 in every endpoint, as outcomes are recorded.",
+        "or when 400 participants are enrolled",
+        "sha256:77",
+        "paretoid trial new design.toml trial.db",
+    ):
+        assert sentence in text, sentence
+
+
+def test_names_are_text_and_nothing_is_loaded(page, nasty_fit):
+    assert "<script>document" not in page
+    assert "&lt;script&gt;document.title=7&lt;/script&gt;" in page
+    assert page.count("<script") == 1  # our own, which sorts the tables
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+
+
+def test_the_figures_are_those_of_the_plan(nasty_plan):
+    """Of 40 trials 3 are made late and 1 wrong; Clopper-Pearson ends from scipy."""
+    fit, _, planned = nasty_plan
+    planned = planned.copy(deep=True)
+    planned.stopped[0], planned.correct[0] = True, True
+    planned.stopping_time[0] = np.arange(101, 141)
+    planned.stopped[0, :3], planned.correct[0, :3] = False, False
+    planned.stopping_time[0, :3] = 400
+    planned.correct[0, 3] = False
+    planned.settled[0], planned.settled[0, :10, 0] = 0, -1
+    text = said(protocol_page(fit, planned, plan_design(fit, planned)[0]))
+    for name, count in (("answered, and right", 36), ("answered, and wrong", 1),
+                        ("no answer within the limit", 3)):  # fmt: skip
+        low, high = beta.ppf(0.025, count, 41 - count), beta.ppf(0.975, count + 1, 40 - count)
+        ends = " to ".join(f"{x:.2g}" if x < 0.1 else f"{x:.1f}" for x in (100 * low, 100 * high))
+        assert f"{name} {count / 40:.1%} {ends}%" in text
+    mean = (sum(range(104, 141)) + 3 * 400) / 40
+    assert f"N, mean ≥ {mean:,.0f}" in text
+    assert "N by which 50% have their answer 123 " in text  # the 20th of 104, 105, ...
+    assert "N by which 90% have their answer 139 " in text  # the 36th
+    assert "arms surely dominated at the end, mean 0.25" in text
+
+
+def test_the_guarantee_is_that_of_the_theorem_and_no_more():
+    text = words(Design(["A", "B", "C", "D"], ["x", "y", "z"], pt.ParetoSet(), 0.05))
+    assert "is at most delta = 0.05" in text
+    assert "right together with probability at least 0.95" in text
+    assert "It is not the probability that an answer is wrong once it has been seen" in text
+    # Under union="claims" no theorem says that all intervals hold (PROOFS.md, Section 7).
+    assert not re.search(r"intervals (all )?hold", text)
+    assert "simultaneous" not in text
+
+
+def test_a_heuristic_is_called_so_and_nothing_is_promised():
+    design = Design(["A", "B"], ["x"], scale=1.0, radius=pt.Mixture(union="none"))
+    text = words(design)
+    assert "Heuristic: for this rule, radius and goals no theorem bounds" in text
+    for claim in ("Proved", "The proof", "right together", "delta is the same for any number"):
+        assert claim not in text, claim
+
+
+def test_statements_on_single_arms_are_not_claimed_for_rules_without_pairs():
+    design = Design(["A", "B"], ["x"], pt.AtMost(1), scale=1.0, rule=pt.LUCB())
+    text = words(design)
+    assert "reported as not covered by a theorem" in text
+    assert "right together with" not in text
+
+
+def test_conduct_margin_directions_scales_and_limits_are_in_words():
+    design = Design(
+        ["A", "B"], ["effect", "harm"],
+        pt.Cover(eps1=(0.5, 0.0), eps2=1.0, limits={"harm": pt.at_most(0.3)}),
+        scale=[1.0, 0.25], minimize=["harm"], max_samples=300,
+        conduct=pt.Conduct(rate=2.0, delay={"harm": 7.0}, look=50, burn_in=4),
+    )  # fmt: skip
+    design.informed_by = ("Doe 2020",)
+    text = words(design, units={"effect": "mg"}, kinds={"harm": "binary"})
+    for sentence in (
+        "The margin is 0.5 in effect, 0 in harm, as outcomes are recorded.",
+        "of those with harm at most 0.3",
+        "The first 8 participants go to the arms in turn, 4 to each; then the rule begins.",
+        "a look after every 50 enrolled",
+        "effect mg larger 1",
+        "harm smaller 1 if it happened, else 0 7 days 0.25",
+        "or surely beyond a limit, or surely within 1 of an arm that is surely optimal up to",
+        "Outcomes, as recorded, are sub-Gaussian with at most the scales of the design",
+        "The data that shaped the radius are not counted again: Doe 2020.",
+        "Allocation is not randomised",
+    ):
+        assert sentence in text, sentence
+
+
+def test_endpoints_of_different_kinds_have_the_law_that_their_radius_assumes():
+    kinds = {"x": "gaussian", "y": "binary", "z": (0, 10)}
+    text = words(Design(["A", "B"], ["x", "y", "z"], outcomes=kinds))
+    assert "Outcomes in endpoints without a stated scale, as recorded, are Gaussian" in text
+    assert "Outcomes in the other endpoints, as recorded, are sub-Gaussian with at most" in text
+    assert "x larger Gaussian y larger 0 or 1 0.5 z larger 0 to 10 5" in text
+
+
+def test_practical_sets_have_their_own_words():
+    text = words(Design(["A", "B"], ["x", "y"], pt.PracticalSet(0.5)))
+    assert "The margin is 0.5 in every endpoint" in text
+    assert "surely not practically dominated, surely practically dominated, or undecided" in text
+    assert "better by more than the margin in some endpoint" in text
+
+
+def test_every_paragraph_is_whole_sentences(nasty_plan):
+    fit, _, planned = nasty_plan
+    for section in design_sections(plan_design(fit, planned)[0]):
+        for block in section.blocks:
+            if isinstance(block, TextBlock):
+                assert block.text[:1].isupper() or block.text[:1].isdigit()
+                assert block.text.endswith((".", ":"))
+                assert ".." not in block.text
