@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet, at_least, at_most
     from paretoid.instances import INSTANCES, load_instance, read_instance, write_instance
     from paretoid.operating import Scenario, operating_characteristics, read_scenarios
+    from paretoid.randomisation import Randomisation
     from paretoid.rules import (
         APE,
         EGE,
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
     )
     from paretoid.runs import Campaign, CampaignError, open_campaign
     from paretoid.runs.anytime import anytime
+    from paretoid.runs.settling import settled_by
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
     from paretoid.theory.radii import (
+        BetaBinomial,
         KaufmannKoolen,
         LUCB1Like,
         MixedScale,
@@ -65,14 +68,16 @@ _NAMES = {
     "cones": "in_cone preferences",
     "explorer": "Allocation Explorer",
     "goals": "AtMost Cover Goal ParetoSet PracticalSet at_least at_most",
+    "randomisation": "Randomisation",
     "instances": "INSTANCES load_instance read_instance write_instance",
     "operating": "Scenario operating_characteristics read_scenarios",
     "rules": "APE EGE LUCB LUCBpp PosteriorSampling RoundRobin Rule TopTwo Tracking UGapEc "
     "UniformElimination",
     "runs.anytime": "anytime",
+    "runs.settling": "settled_by",
     "runs.simulate": "simulate",
-    "theory.radii": "KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius Radius RoleTerms "
-    "SingleArm UnknownScale",
+    "theory.radii": "BetaBinomial KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius "
+    "Radius RoleTerms SingleArm UnknownScale",
     "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",
@@ -82,16 +87,17 @@ _WHERE = {name: module for module, names in _NAMES.items() for name in names.spl
 _MODULES = ("estimation", "plots", "theory", "validation", "view")
 
 __all__ = [
-    "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "Campaign",
-    "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit", "Goal", "INSTANCES",
-    "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp", "MixedBandit",
-    "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
-    "PracticalSet", "Radius", "ResampledBandit", "RoleTerms", "RoundRobin", "Rule", "Run",
+    "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "BetaBinomial",
+    "Campaign", "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit",
+    "Goal", "INSTANCES", "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp",
+    "MixedBandit", "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
+    "PracticalSet", "Radius", "Randomisation", "ResampledBandit", "RoleTerms", "RoundRobin",
+    "Rule", "Run",
     "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
     "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
     "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",
-    "read_instance", "read_scenarios", "run_once", "simulate", "theory", "validation", "view",
-    "write_instance",
+    "read_instance", "read_scenarios", "run_once", "settled_by", "simulate", "theory",
+    "validation", "view", "write_instance",
 ]  # fmt: skip
 
 # In a clone theory/ and validation/ lie beside this folder, and links in it lead there. Where links

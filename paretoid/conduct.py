@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.by_name import ByName, by_name, finite, named, row
+from paretoid.randomisation import Randomisation
 from paretoid.text import counted, meant
 from paretoid.theory.checks import FloatArray, check_count, refusal
-
-#: a number for everything, or one by name
-ByName = float | tuple[tuple[str, float], ...]
 
 _DAYS = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": 365.25 / 12, "year": 365.25}
 
@@ -36,6 +35,10 @@ class Conduct:
     dropout     share of participants without any outcome, of all arms or by name
     missing     share of outcomes missing besides, of all endpoints or by name
     burn_in     participants of each arm placed in turn before the rule begins
+    randomise   a `Randomisation`: arms are drawn with probabilities from the rule's wishes; every
+                participant belongs to one of its strata, each equally likely. Such trials are
+                simulated by the readable loop, a stepped Explorer, and not by a compiled one: a
+                thousand participants take seconds
 
     Recruitment goes on until the look that answers. At a look, and for every allocation between
     looks, what has arrived counts: outcome d of a participant enrolled on day t is known on day
@@ -72,18 +75,30 @@ class Conduct:
     dropout: ByName = 0.0
     missing: ByName = 0.0
     burn_in: int = 0
+    randomise: Randomisation | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "rate", _as_rate(self.rate))
-        put(self, "delay", _by_name(self.delay, "delay", _as_days))
+        put(self, "delay", by_name(self.delay, "delay", _as_days))
         put(self, "look", _as_look(self.look))
         if self.look_days is not None:
             put(self, "look_days", _as_days(self.look_days, "look_days"))
-        put(self, "dropout", _by_name(self.dropout, "dropout", _as_share))
-        put(self, "missing", _by_name(self.missing, "missing", _as_share))
+        put(self, "dropout", by_name(self.dropout, "dropout", _as_share))
+        put(self, "missing", by_name(self.missing, "missing", _as_share))
         put(self, "burn_in", check_count(self.burn_in, name="burn_in", least=0,
                                          why="it is how many of each arm come first."))  # fmt: skip
+        if self.randomise is not None and not isinstance(self.randomise, Randomisation):
+            raise ValueError(
+                f"randomise={self.randomise!r} must be a Randomisation, such as "
+                f"Randomisation(floor=0.1, block=6)."
+            )
+        if self.randomise is not None and self.burn_in:
+            raise ValueError(
+                f"burn_in={self.burn_in} places arms in turn, and a randomised trial draws them "
+                f"from the first. Leave it out: until every interval is finite the rule wishes for "
+                f"the arms with fewest outcomes."
+            )
         if self.look is not None and self.look_days is not None:
             raise ValueError(
                 f"look={self.look!r} and look_days={self.look_days:g} both say when to look; give "
@@ -119,17 +134,20 @@ class Conduct:
         look = None if self.look == 1 else self.look
         dropout = self.dropout if self._any(self.dropout) else 0.0
         missing = self.missing if self._any(self.missing) else 0.0
-        return Conduct(look=look, dropout=dropout, missing=missing, burn_in=self.burn_in)
+        return Conduct(
+            look=look, dropout=dropout, missing=missing, burn_in=self.burn_in,
+            randomise=self.randomise,
+        )  # fmt: skip
 
     def delays(self, objectives: Sequence[str]) -> FloatArray:
         """(D,) days from enrolment to each outcome; an endpoint not named is known at once."""
-        return _row(self.delay, objectives, "delay", "endpoint")
+        return row(self.delay, objectives, "delay", "endpoint")
 
     def lost(self, arms: Sequence[str], objectives: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """((K,) share of participants lost, (D,) share of outcomes missing besides)."""
         return (
-            _row(self.dropout, arms, "dropout", "arm"),
-            _row(self.missing, objectives, "missing", "endpoint"),
+            row(self.dropout, arms, "dropout", "arm"),
+            row(self.missing, objectives, "missing", "endpoint"),
         )
 
     def day_of(self, participant: int) -> float:
@@ -176,6 +194,8 @@ class Conduct:
     ) -> None:
         """Refuse a conduct that does not fit a trial of these arms, endpoints and size."""
         self.lost(arms, objectives)
+        if self.randomise is not None:
+            self.randomise.floors(arms)
         delays = self.delays(objectives)
         if self.is_ideal:
             return
@@ -217,7 +237,9 @@ class Conduct:
             value = getattr(self, field.name)
             if value == field.default:
                 continue
-            if isinstance(value, tuple) and field.name in ("delay", "dropout", "missing"):
+            if isinstance(value, Randomisation):
+                value = value.to_dict()
+            elif isinstance(value, tuple) and field.name in ("delay", "dropout", "missing"):
                 value = dict(value)
             elif isinstance(value, tuple):
                 value = [list(part) if isinstance(part, tuple) else part for part in value]
@@ -231,7 +253,10 @@ class Conduct:
         for key in data:
             if key not in known:
                 raise ValueError(f"a conduct has no {key!r}{meant(key, known)} It has {known}.")
-        return cls(**data)
+        given = dict(data)
+        if "randomise" in given:
+            given["randomise"] = Randomisation.from_dict(given["randomise"])
+        return cls(**given)
 
     def __str__(self) -> str:
         said = []
@@ -241,7 +266,7 @@ class Conduct:
             steps = (f"{_number(rate)} from day {_number(day)}" for day, rate in self.rate)
             said.append(f"participants a day: {', '.join(steps)}")
         if self._any(self.delay):
-            said.append(f"outcomes after {_named(self.delay, lambda d: f'{_number(d)} days')}")
+            said.append(f"outcomes after {named(self.delay, lambda d: f'{_number(d)} days')}")
         if self.look_days is not None:
             said.append(f"a look every {_number(self.look_days)} days")
         elif isinstance(self.look, tuple):
@@ -249,11 +274,13 @@ class Conduct:
         elif self.look is not None:
             said.append(f"a look after every {self.look} enrolled")
         if self._any(self.dropout):
-            said.append(f"{_named(self.dropout, lambda p: f'{100 * p:.3g}%')} lost")
+            said.append(f"{named(self.dropout, lambda p: f'{100 * p:.3g}%')} lost")
         if self._any(self.missing):
-            said.append(f"{_named(self.missing, lambda p: f'{100 * p:.3g}%')} of outcomes missing")
+            said.append(f"{named(self.missing, lambda p: f'{100 * p:.3g}%')} of outcomes missing")
         if self.burn_in:
             said.append(f"the first {counted(self.burn_in, 'participant')} of each arm in turn")
+        if self.randomise is not None:
+            said.append(f"randomised: {self.randomise}")
         return ", ".join(said) or "ideal: every outcome is known before the next participant"
 
 
@@ -263,6 +290,7 @@ def conduct_of(
     look: str | None = None,
     dropout: Iterable[str] = (),
     burn_in: int = 0,
+    randomise: Randomisation | None = None,
 ) -> Conduct:
     """A conduct from the words of a command line.
 
@@ -273,15 +301,15 @@ def conduct_of(
     >>> conduct_of(look="50,150").look
     (50, 150)
     """
-    given: dict[str, Any] = {"burn_in": burn_in}
+    given: dict[str, Any] = {"burn_in": burn_in, "randomise": randomise}
     if rate is not None:
         steps = [part.partition("@") for part in rate.split(",")]
         pairs = [(days_of(start or "0d", "--rate"), _rate_of(word)) for word, _, start in steps]
         given["rate"] = pairs[0][1] if len(pairs) == 1 and pairs[0][0] == 0 else tuple(pairs)
-    delays = _words(delay, "--delay", days_of)
+    delays = words_by_name(delay, "--delay", days_of)
     if delays is not None:
         given["delay"] = delays
-    shares = _words(dropout, "--dropout", share_of)
+    shares = words_by_name(dropout, "--dropout", share_of)
     if shares is not None:
         given["dropout"] = shares
     if look is not None:
@@ -338,8 +366,12 @@ def _split(word: str, name: str, what: str) -> tuple[float, str]:
         raise ValueError(f"{name} {word!r} must be {what}.") from None
 
 
-def _words(words: Iterable[str], name: str, read: Any) -> Any:
-    """One value, or a mapping from names; None without any."""
+def words_by_name(words: Iterable[str], name: str, read: Any) -> Any:
+    """One value, or a mapping from names; None without any.
+
+    >>> words_by_name(["A=10%", "B=20%"], "--dropout", share_of)
+    {'A': 0.1, 'B': 0.2}
+    """
     named: dict[str, float] = {}
     plain: list[float] = []
     for word in words:
@@ -375,7 +407,7 @@ def _as_rate(rate: Any) -> Any:
 
 
 def _positive_rate(rate: Any) -> float:
-    number = _finite(rate, "rate")
+    number = finite(rate, "rate")
     if number <= 0:
         raise ValueError(
             f"rate={rate!r} must be positive: with no participants a day a trial never ends. "
@@ -385,27 +417,10 @@ def _positive_rate(rate: Any) -> float:
 
 
 def _as_days(days: Any, name: str) -> float:
-    number = _finite(days, name)
+    number = finite(days, name)
     if number < 0:
         raise ValueError(f"{name}={days!r} must not be negative: it is a number of days.")
     return number
-
-
-def _as_share(value: Any, name: str) -> float:
-    number = _finite(value, name)
-    if not 0 <= number < 1:
-        raise ValueError(
-            f"{name}={value!r} must be a share in [0, 1): nothing is ever learnt from outcomes "
-            f"that are all lost. 10% is 0.1."
-        )
-    return number
-
-
-def _finite(value: Any, name: str) -> float:
-    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not real or not math.isfinite(value):
-        raise ValueError(f"{name}={value!r} must be a finite number.")
-    return float(value)
 
 
 def _as_look(look: Any) -> int | tuple[int, ...] | None:
@@ -419,33 +434,15 @@ def _as_look(look: Any) -> int | tuple[int, ...] | None:
     return check_count(look, name="look", why="it is how many are enrolled between two looks.")
 
 
-def _by_name(given: Any, name: str, read: Any) -> ByName:
-    if isinstance(given, tuple):
-        given = dict(given)
-    if isinstance(given, Mapping):
-        return tuple((str(key), read(value, name)) for key, value in sorted(given.items()))
-    number: float = read(given, name)
-    return number
-
-
-def _row(given: ByName, names: Sequence[str], name: str, what: str) -> FloatArray:
-    if not isinstance(given, tuple):
-        return np.full(len(names), given)
-    for key, _ in given:
-        if key not in names:
-            raise ValueError(
-                f"{name} names {key!r}, which is no {what}{meant(key, names)} There are "
-                f"{', '.join(names)}."
-            )
-    stated = dict(given)
-    return np.array([stated.get(known, 0.0) for known in names])
-
-
-def _named(given: ByName, write: Any) -> str:
-    if isinstance(given, tuple):
-        return ", ".join(f"{write(value)} ({key})" for key, value in given)
-    return str(write(given))
-
-
 def _number(value: float) -> str:
     return f"{value:.6g}"
+
+
+def _as_share(value: Any, name: str) -> float:
+    number = finite(value, name)
+    if not 0 <= number < 1:
+        raise ValueError(
+            f"{name}={value!r} must be a share in [0, 1): nothing is ever learnt from outcomes "
+            f"that are all lost. 10% is 0.1."
+        )
+    return number

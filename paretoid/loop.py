@@ -113,6 +113,8 @@ def run(
         outcome = outcomes(arm)
         if outcome is None:
             break
+        if lens.rates is not None:
+            lens.rates.check(outcome, bandit)
         history.arms.append(arm)
         history.outcomes.append(outcome)
         tally.add(arm, outcome)

@@ -24,6 +24,7 @@ from paretoid.bandits import (
 )
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.goals.base import said
+from paretoid.randomisation import Randomisation
 from paretoid.rules import (
     APE,
     EGE,
@@ -42,6 +43,7 @@ from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import (
+    BetaBinomial,
     KaufmannKoolen,
     LUCB1Like,
     MixedScale,
@@ -60,16 +62,18 @@ def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
 GOALS = _by_name(ParetoSet, Cover, AtMost, PracticalSet)
 #: on differences of two arms
 PAIR_RADII = _by_name(Mixture, KaufmannKoolen, UnknownScale, MixedScale, LUCB1Like)
+#: on differences of two rates, for outcomes 0 or 1
+RATE_RADII = _by_name(BetaBinomial)
 #: on single arms, for rules that compare those
 ARM_RADII = _by_name(ArmMixture, IteratedLogarithm)
-RADII = {**PAIR_RADII, **ARM_RADII}
+RADII = {**PAIR_RADII, **RATE_RADII, **ARM_RADII}
 RULES = _by_name(
     APE, UniformElimination, RoundRobin, TopTwo, Tracking, PosteriorSampling, EGE, LUCB, LUCBpp,
     UGapEc,
 )  # fmt: skip
 BANDITS = _by_name(GaussianBandit, BernoulliBandit, ResampledBandit, MixedBandit)
 #: values that arguments of members may have, besides plain ones
-VALUES: dict[str, type[Any]] = _by_name(Shares, Limit)
+VALUES: dict[str, type[Any]] = _by_name(Shares, Limit, Randomisation)
 #: earlier names, in files that were written under them
 ALIASES = {"SingleArm": "LUCB1Like"}
 #: what files that do not say it mean: they were written before it could be said

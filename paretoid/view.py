@@ -19,9 +19,10 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.engine.columns import Columns
 from paretoid.engine.levels import Levels
+from paretoid.engine.rates import RateBounds
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon
 from paretoid.theory.limits import LimitLevels, limit_levels
-from paretoid.theory.radii import PairwiseRadius, Radius
+from paretoid.theory.radii import BetaBinomial, PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 
 
@@ -309,6 +310,9 @@ class Lens:
         self.levels = Levels.of(radius, K, D, delta, levels, drop)
         if self.columns is not None:
             self.levels.check(radius, self.columns)
+        self.rates: RateBounds | None = None
+        if isinstance(radius, BetaBinomial):
+            self.rates = RateBounds(radius, self.levels, bandit.sign)
         self.first = self.levels.first
         self.unit = np.where(self.known, divisors(bandit), 1.0)
         self.factor = (bandit.scale / self.unit) ** 2
@@ -331,7 +335,10 @@ class Lens:
         x = samples.means * inverse
         difference = x[:, None, :] - x[None, :, :]
         single = alone = None
-        if self.columns is None:
+        if self.rates is not None:
+            lower, upper = self.rates.of(samples.estimates, samples.counts)
+            keep, drop = difference - lower * inverse, upper * inverse - difference
+        elif self.columns is None:
             keep = drop = self._growing(samples.counts)
         else:
             l, v = self._terms(samples, inverse)

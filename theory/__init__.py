@@ -37,6 +37,7 @@ from paretoid.theory.lower_bounds import best_arm_lower_bound, lower_bound, lowe
 from paretoid.theory.one_sided import first_usable_count, one_sided_constant, penalty
 from paretoid.theory.practical import practical_domination, practical_gaps, practical_set
 from paretoid.theory.radii import (
+    BetaBinomial,
     KaufmannKoolen,
     LUCB1Like,
     MixedScale,
@@ -59,7 +60,8 @@ from paretoid.theory.upper_bounds import (
 )
 
 __all__ = [
-    "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "MixedScale", "Mixture",
+    "BetaBinomial", "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "MixedScale",
+    "Mixture",
     "PairwiseRadius", "Radius", "RoleTerms",
     "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",

@@ -60,6 +60,10 @@ def plan(
     look: conduct.Look = None,
     dropout: conduct.Dropout = None,
     burn_in: conduct.BurnIn = 0,
+    randomise: conduct.Randomise = None,
+    floor: conduct.Floor = None,
+    control: conduct.Control = None,
+    strata: conduct.Strata = None,
     correlation: Annotated[
         str | None,
         typer.Option(
@@ -141,7 +145,8 @@ def plan(
     for goal in goals:
         goal.check(size, len(summary.endpoints))
         goal.bind(summary.endpoints, [1.0] * len(summary.endpoints))
-    conducted = conduct.read(rate, delay, look, dropout, burn_in)
+    scheme = conduct.scheme_of(randomise, floor, control, strata)
+    conducted = conduct.read(rate, delay, look, dropout, burn_in, scheme)
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
     check_count(draws, name="--draws", why="assurance is an average over posterior draws.")

@@ -97,6 +97,10 @@ def simulate(
     look: conduct.Look = None,
     dropout: conduct.Dropout = None,
     burn_in: conduct.BurnIn = 0,
+    randomise: conduct.Randomise = None,
+    floor: conduct.Floor = None,
+    control: conduct.Control = None,
+    strata: conduct.Strata = None,
     budget: Annotated[
         int | None,
         typer.Option(metavar="N", help="Answer after N samples, whatever is known by then."),
@@ -153,12 +157,13 @@ def simulate(
             note(f"wrote {out}", quiet)
         say_json(data) if json else say(shown_budget(data))
         return
+    scheme = conduct.scheme_of(randomise, floor, control, strata)
     if informed_by is not None:
         radii = informed_radii(informed_by, bandit, goals, radii, delta or [0.1], seed, max_samples)
     campaign = pt.Campaign(
         bandit, goals, rule=members.rule(rule or "ape"), radii=radii, deltas=delta or [0.1],
         replications=replications, seed=seed, max_samples=max_samples,
-        conduct=conduct.read(rate, delay, look, dropout, burn_in),
+        conduct=conduct.read(rate, delay, look, dropout, burn_in, scheme),
     )  # fmt: skip
     try:
         with _executor(threads, scheduler) as executor:

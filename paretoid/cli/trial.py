@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paretoid.cli.conduct import Control, control_of
 from paretoid.cli.options import Force, names_and_files
 from paretoid.cli.terminal import Interrupted, NotShown, check_stdout, note, say, say_json, width
 from paretoid.text import as_json as as_text
@@ -40,6 +41,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON and ask nothing."
 Group = Annotated[
     bool, typer.Option("--group", help="The group may write it too: mode 0660, not 0600.")
 ]
+SeedFile = Annotated[
+    Path | None,
+    typer.Option("--seed-file", help="Of a randomised trial: the secret that arms follow from."),
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Outcomes = Annotated[
     list[str] | None,
@@ -57,6 +62,13 @@ def new(
     blind: Annotated[
         Path | None, typer.Option(help="Mask the arms; write the key to this new file.")
     ] = None,
+    seed_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--seed-file", help="Of a randomised trial: write its secret to this new file."
+        ),
+    ] = None,
+    control: Control = None,
     group: Group = False,
     author: Author = None,
     json: Json = False,
@@ -69,7 +81,12 @@ def new(
     [rule] with kind = "UniformElimination", for instance; max_samples = 600 and [conduct] with
     look = 100 and burn_in = 5 say how it is meant to run. `paretoid plan --out DIR` writes one.
 
-    Example: paretoid trial new design.toml trial.db
+    [randomise] draws arms by chance: floor = 0.1, block = 6 (or [4, 6]), strata = ["north",
+    "south"], control = "a". Its secret goes to --seed-file: keep that apart from the ledger, with
+    those who hand out arms.
+
+    Examples: paretoid trial new design.toml trial.db
+              paretoid trial new design.toml trial.db --seed-file pharmacy/seed.json
     """
     import tomllib
 
@@ -82,6 +99,8 @@ def new(
         raise ValueError(f"the design {design} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"the design {design} is no TOML: {error}.") from None
+    if control is not None:
+        data = _with_control(data, control)
     checked = Design.from_dict(data)
     if ledger.exists():
         raise ValueError(f"{ledger} exists already, and a ledger is never overwritten.")
@@ -90,7 +109,9 @@ def new(
         checked = Design.from_dict(masked)
         key.save(blind)  # first: a masked trial without its key would be lost
     try:
-        created = Explorer.from_design(checked, ledger, author=author, group=group)
+        created = Explorer.from_design(
+            checked, ledger, author=author, group=group, seed_file=seed_file
+        )
     except BaseException:
         if blind is not None:  # the key of a trial that never was
             blind.unlink(missing_ok=True)
@@ -104,6 +125,9 @@ def new(
         lines += [] if progress is None else str(progress).split("\n")
         if blind is not None:
             lines.append(f"arms are masked; the key is in {blind}")
+        if checked.randomise is not None:
+            lines.append(f"randomised: {visible(str(checked.randomise))}")
+            lines.append(f"the secret is in {seed_file}: keep it apart from {ledger}")
         show(result, lines, json)
 
 
@@ -119,6 +143,10 @@ def next_(
         str | None,
         typer.Option(help="A word for this call; repeated with it, nobody is placed twice."),
     ] = None,
+    seed_file: SeedFile = None,
+    stratum: Annotated[
+        str | None, typer.Option(help="Of a randomised trial: the subject's stratum, or site.")
+    ] = None,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
@@ -126,19 +154,22 @@ def next_(
 
     Examples: paretoid trial next trial.db -n 5
               paretoid trial next trial.db --request "visit 17"
+              paretoid trial next trial.db --seed-file pharmacy/seed.json --stratum north
     """
     from paretoid.explorer import Explorer
 
     check_stdout()
-    with Explorer.open(ledger, author=author) as explorer:
+    with Explorer.open(ledger, author=author, seed_file=seed_file) as explorer:
         if instead_of is None:
             if arm is not None or reason is not None:
                 raise ValueError("--arm and --reason override a placement; say --instead-of ID.")
-            made = explorer.ask(n, request=request)
+            made = explorer.ask(n, request=request, stratum=stratum)
         else:
-            if arm is None or reason is None or n != 1 or request is not None:
+            drawn = request is not None or stratum is not None
+            if arm is None or reason is None or n != 1 or drawn:
                 raise ValueError(
-                    "--instead-of ID needs --arm and --reason, and neither -n nor --request."
+                    "--instead-of ID needs --arm and --reason, and neither -n nor --request nor "
+                    "--stratum."
                 )
             _confirm(
                 f"Override allocation {instead_of} with {arm}? It stays in the log.", yes, json
@@ -200,6 +231,9 @@ def record(
     Examples: paretoid trial record trial.db 17 IgG=3.1
               paretoid trial record trial.db 17 missing
               paretoid trial record trial.db --csv week3.csv
+
+    An outcome far outside what its endpoint has shown, a likely wrong unit and a duplicate are
+    asked back first; --yes records them, with a note in the log.
     """
     from paretoid.explorer import Explorer
     from paretoid.explorer.files import read_outcomes
@@ -214,18 +248,21 @@ def record(
             if digest(csv) in explorer.design.informed_by:
                 note(f"warning: {csv} informed the radius of this trial. Counted again, its data "
                      f"would break the guarantee: record new outcomes only.")  # fmt: skip
+            asked = explorer.plausible_many(rows)
+            notes = _asked_back(asked, yes, json)
             _confirm(f"Record {len(rows)} rows? They can be corrected, not erased.", yes, json)
-            count = explorer.tell_many(rows)
+            count = explorer.tell_many(rows, notes=notes)
         else:
             if id is None or not outcome:
                 raise ValueError("say which allocation and what was measured: ID OUTCOME...")
             told = _as_told(outcome)
             if told == "missing":
                 _confirm(f"Record that {id} has left? It cannot be erased.", yes, json)
-            if unplanned is None:
-                explorer.tell(id, told)
-            else:
-                explorer.tell(unplanned, told, id=id, unplanned=True)
+            whose: dict[str, Any] = {"allocation": id}
+            if unplanned is not None:
+                whose = {"allocation": unplanned, "id": id, "unplanned": True}
+            asked = [explorer.plausible(outcome=told, **whose)]
+            explorer.tell(outcome=told, note=_asked_back(asked, yes, json)[0], **whose)
             count = 1
         with _recorded(f"recorded {count}") as show:
             answers = explorer.answers
@@ -280,13 +317,17 @@ def status(ledger: LedgerFile, json: Json = False) -> None:
 def verify(
     ledger: LedgerFile,
     head: Annotated[str | None, typer.Option(help="A head hash kept elsewhere.")] = None,
+    seed_file: SeedFile = None,
     json: Json = False,
 ) -> None:
     """Check the whole log: hashes, sense, answers, snapshot; with --head also for a cut tail.
 
-    Exit code 0 says that it is sound, 1 that it is not, 2 that there was no ledger to check.
+    With the seed file of a randomised trial also that every subject got the arm of the list.
+    Exit code 0 says that it is sound, 1 that it is not, 2 that there was no ledger to check, or
+    that the seed file is not the trial's.
 
-    Example: paretoid trial verify trial.db --head HASH
+    Examples: paretoid trial verify trial.db --head HASH
+              paretoid trial verify trial.db --seed-file pharmacy/seed.json
     """
     from paretoid.explorer import Explorer, LedgerError
     from paretoid.explorer.events import as_head
@@ -296,8 +337,9 @@ def verify(
     try:
         with Explorer.open(ledger) as explorer, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            last = explorer.verify(head)
+            last = explorer.verify(head, seed_file=seed_file)
             events = sum(1 for _ in explorer.rows())
+            randomised = explorer.design.randomise is not None
     except LedgerError as problem:
         if json:
             say_json({"sound": False, "problem": str(problem)})
@@ -308,8 +350,15 @@ def verify(
     lines = [f"{events} events, all sound"]
     if head is None:
         lines.append("a cut tail or a rewritten log shows only against a hash kept elsewhere")
+    if seed_file is not None:
+        lines.append("every arm that was drawn is the one that the secret's list says")
+    elif randomised:
+        lines.append("whether arms follow the secret's list shows only with --seed-file")
     lines += [f"note: {words}" for words in notes]
-    _show({"events": events, "sound": True, "notes": notes, "head": last}, lines, json)
+    result = {"events": events, "sound": True, "notes": notes, "head": last}
+    if randomised:
+        result["list_followed"] = True if seed_file is not None else None
+    _show(result, lines, json)
 
 
 @app.command()
@@ -401,6 +450,17 @@ def export(
             show(result, [f"{rows} rows in {file}"], json)
 
 
+def _with_control(data: dict[str, Any], word: str) -> dict[str, Any]:
+    """A design with the control that --control names, and perhaps its share."""
+    scheme = data.get("randomise")
+    if not isinstance(scheme, dict):
+        raise ValueError(
+            f"--control {word}: the protected share of a control is part of how arms are drawn, "
+            f"and the design has no [randomise]. Add it, for instance with block = 6."
+        )
+    return {**data, "randomise": {**scheme, **control_of(word, data.get("arms", ()))}}
+
+
 @app.command()
 def report(
     ledger: LedgerFile,
@@ -449,6 +509,26 @@ def _as_told(words: list[str]) -> Any:
     if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError(f"{' '.join(words)}: an objective comes twice.")
     return dict(pairs)
+
+
+def _asked_back(asked: Sequence[tuple[str, ...]], yes: bool, json: bool) -> list[str | None]:
+    """Ask about what is not plausible; the notes that go into the log with what is recorded."""
+    questions = [words for sentences in asked for words in sentences]
+    for words in questions[:20]:
+        note(visible(words))
+    if len(questions) > 20:
+        note(f"... and {len(questions) - 20} more")
+    if questions and not yes:
+        if json:
+            raise ValueError(
+                f"{questions[0]} Nothing was recorded; if it was measured so, pass --yes, and it "
+                f"is recorded with a note."
+            )
+        _confirm("Record it all the same, with a note in the log?", yes, json)
+    return [
+        f"asked back: {' '.join(sentences)} Confirmed." if sentences else None
+        for sentences in asked
+    ]
 
 
 def _confirm(question: str, yes: bool, json: bool) -> None:

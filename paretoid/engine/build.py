@@ -26,6 +26,7 @@ from paretoid.engine.program import (
     THRESHOLD,
     Program,
 )
+from paretoid.engine.rates import is_binary, refuse_other_outcomes
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import (
     APE,
@@ -38,7 +39,7 @@ from paretoid.rules import (
     UniformElimination,
 )
 from paretoid.theory.checks import IntArray, WrongTypeError, as_epsilon, check_delta
-from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius
+from paretoid.theory.radii import BetaBinomial, LUCB1Like, PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 from paretoid.view import divisors
 
@@ -72,6 +73,7 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     known = type(rule) in _LOOPS and all(
         type(goal) in _GOALS and goal.limits is None for goal in goals
     )
+    known = known and not isinstance(radius, BetaBinomial)  # kernels read columns of counts alone
     return known and bandit.compiled_law is not None
 
 
@@ -105,10 +107,15 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
         return radius
     if type(radius) is LUCB1Like:
         return radius
+    if isinstance(radius, BetaBinomial):
+        if not is_binary(bandit):
+            refuse_other_outcomes(radius, repr(bandit))
+        return radius
     if not isinstance(radius, PairwiseRadius):
         raise WrongTypeError(
             f"radius={radius!r} must be one of Mixture, UnknownScale, MixedScale, KaufmannKoolen, "
-            f"LUCB1Like, or your own subclass of PairwiseRadius; try radius=Mixture()."
+            f"LUCB1Like, BetaBinomial, or your own subclass of PairwiseRadius; try "
+            f"radius=Mixture()."
         )
     if type(radius).half_width is not PairwiseRadius.half_width:
         raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoid.engine.columns import Columns
 from paretoid.theory.checks import FloatArray, IntArray
-from paretoid.theory.radii import LUCB1Like, PairwiseRadius, Radius, RoleTerms
+from paretoid.theory.radii import BetaBinomial, LUCB1Like, PairwiseRadius, Radius, RoleTerms
 from paretoid.theory.single_stream import ArmRadius
 
 
@@ -54,7 +54,7 @@ class Levels:
         """The levels of `radius`; `levels` of lower and upper bounds, for radii on single arms."""
         first: int | IntArray = 1
         roles = RoleTerms.zero(K, D)
-        if isinstance(radius, PairwiseRadius):
+        if isinstance(radius, (PairwiseRadius, BetaBinomial)):
             keep, drop = _constants(radius, K, D, delta)
             roles = _roles(radius, K, D, delta) or roles
             if drop_delta is not None and drop_delta != delta:
@@ -95,7 +95,9 @@ class Levels:
         columns.require(-least / 2)
 
 
-def _constants(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float, float]:
+def _constants(
+    radius: PairwiseRadius | BetaBinomial, K: int, D: int, delta: float
+) -> tuple[float, float]:
     """C of lower and of upper bounds; what is no pair of numbers is refused by name."""
     given: Any = radius.constants(K, D, delta)
     try:
@@ -108,7 +110,7 @@ def _constants(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[fl
         ) from None
 
 
-def _roles(radius: PairwiseRadius, K: int, D: int, delta: float) -> RoleTerms | None:
+def _roles(radius: PairwiseRadius | BetaBinomial, K: int, D: int, delta: float) -> RoleTerms | None:
     """What roles add to the constants; what is none is refused by name."""
     given: Any = radius.role_terms(K, D, delta)
     if given is None:

@@ -19,11 +19,12 @@ from paretoid.estimation.planning import (
 from paretoid.estimation.predictive import posterior_check, prior_check
 from paretoid.estimation.prior_sensitivity import sensitivity, under_priors
 from paretoid.estimation.sampling import FitError, attempts, fit
+from paretoid.estimation.settling import settled_in_plan
 from paretoid.estimation.summary import TrialSummary
 
 __all__ = [
     "TRIALS", "FitError", "TrialSummary", "attempts", "build_model", "fit", "fold_margin",
     "informed", "load_fit", "load_trial", "pareto_probability", "plan", "plug_in_bandit",
     "posterior_bandits", "posterior_check", "prior_check", "save_fit", "sensitivity",
-    "under_priors",
+    "settled_in_plan", "under_priors",
 ]  # fmt: skip

@@ -45,7 +45,7 @@ from paretoid.theory.checks import (
     shown,
 )
 from paretoid.theory.practical import practical_set
-from paretoid.theory.radii import KaufmannKoolen, Mixture, PairwiseRadius, Radius
+from paretoid.theory.radii import BetaBinomial, KaufmannKoolen, Mixture, PairwiseRadius, Radius
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -586,6 +586,12 @@ def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
         return radius, (
             f"sharp_bound inverts {whose} on each draw; theorem_1 is for the radius "
             f"of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
+        )
+    if isinstance(radius, BetaBinomial):
+        plain = Mixture(radius.rho, radius.union)
+        return plain, (
+            f"sharp_bound is for {plain} with scale 1/2, not for the plan's own radius, which has "
+            f"no such bound; theorem_1 is for the radius of the paper"
         )
     stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (

@@ -114,7 +114,7 @@ def blind(design: dict[str, Any], order: Sequence[int] | None = None) -> tuple[d
     if given:
         raise ValueError(
             f"the design gives {given} arm by arm, and it stands in the ledger, where it would "
-            f"tell which arm is behind which mask. Give one for all arms, or do not blind the "
+            f"tell which arm is behind which mask. Give the same for all arms, or do not blind the "
             f"trial."
         )
     return masked, Key({label: arms[at] for label, at in zip(labels, order, strict=True)})
@@ -122,6 +122,11 @@ def blind(design: dict[str, Any], order: Sequence[int] | None = None) -> tuple[d
 
 def _given_by_arm(design: Mapping[str, Any]) -> str:
     """The first thing that differs between arms; empty if nothing does."""
+    scheme = design.get("randomise") or {}
+    if scheme.get("control") is not None:
+        return "the control"
+    if isinstance(scheme.get("floor"), Mapping):
+        return "floors"
     radius = design.get("radius") or {}
     shares = (radius.get("shares") or {}) if isinstance(radius, Mapping) else {}
     scale = design.get("scale")

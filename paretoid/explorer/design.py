@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from paretoid.bandits import Bandit, GaussianBandit, MixedBandit
 from paretoid.bandits.kinds import Kind, as_kinds, is_gaussian, plain_kinds, ranges
 from paretoid.conduct import Conduct
 from paretoid.engine.build import check_radius
+from paretoid.engine.rates import is_binary, refuse_other_outcomes
 from paretoid.explorer.cone import Measured
 from paretoid.goals import Cover, Goal, ParetoSet
 from paretoid.goals.base import with_union
 from paretoid.parts import as_goals, check_limits, default_mixture, guarantee_of
+from paretoid.randomisation import Randomisation
 from paretoid.registry import from_dict, is_ours, to_dict
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.text import meant
@@ -28,7 +31,7 @@ from paretoid.theory.checks import (
     check_count,
     check_delta,
 )
-from paretoid.theory.radii import MixedScale, MixtureRadius, Radius, UnknownScale
+from paretoid.theory.radii import BetaBinomial, MixedScale, MixtureRadius, Radius, UnknownScale
 from paretoid.theory.units import as_scale
 
 #: of a file of allocations, before those of the objectives
@@ -38,6 +41,7 @@ OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
     "seed", "cone", "informed_by", "arithmetic", "conduct", "max_samples",
+    "randomise",
 )  # fmt: skip
 
 
@@ -73,6 +77,7 @@ class Design:
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,
+        randomise: Randomisation | None = None,
         conduct: Conduct | None = None,
         max_samples: int | None = None,
     ) -> None:
@@ -159,7 +164,7 @@ class Design:
         self.informed_by: tuple[str, ...] = ()  # data that shaped the radius, by name or digest
         self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
-        self.conduct, self.max_samples = conduct, max_samples
+        self.max_samples = max_samples
         if max_samples is not None:
             self.max_samples = check_count(
                 max_samples, name="max_samples", why="it counts participants."
@@ -170,6 +175,18 @@ class Design:
                     f"conduct={conduct!r} must be a Conduct, such as Conduct(look=100)."
                 )
             conduct.check(self.arms, (self.cone or self).objectives, max_samples)
+            if conduct.randomise is not None:  # of a plan; a design says it in one place
+                if randomise not in (None, conduct.randomise):
+                    raise ValueError(
+                        f"randomise=({randomise}) and conduct.randomise=({conduct.randomise}) both "
+                        f"say how arms are drawn, and differ. Give one of them."
+                    )
+                randomise, conduct = conduct.randomise, replace(conduct, randomise=None)
+                conduct = None if conduct == Conduct() else conduct
+        self.conduct = conduct
+        self.randomise = _as_randomisation(randomise, self.arms, self.rule)
+        if self.randomise is not None and self.conduct is not None:
+            replace(self.conduct, randomise=self.randomise)  # refuses arms that come in turn
 
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
@@ -201,6 +218,7 @@ class Design:
             **cone,
             **({"informed_by": list(self.informed_by)} if self.informed_by else {}),
             **({"arithmetic": CENTRED} if self.centred else {}),
+            **({} if self.randomise is None else {"randomise": self.randomise.to_dict()}),
             **({} if self.conduct is None else {"conduct": self.conduct.to_dict()}),
             **({} if self.max_samples is None else {"max_samples": self.max_samples}),
         }
@@ -244,6 +262,7 @@ class Design:
             rule=from_dict(rule, "rule"),
             seed=data.get("seed", 0),
             cone=data.get("cone"),
+            randomise=Randomisation.from_dict(data["randomise"]) if "randomise" in data else None,
             conduct=None if conduct is None else Conduct.from_dict(conduct),
             max_samples=data.get("max_samples"),
         )
@@ -256,6 +275,20 @@ class Design:
             )
         design.informed_by = tuple(informed)
         return design
+
+    @property
+    def in_rounds(self) -> bool:
+        """True: the rule samples several arms between two tests, in its own order.
+
+        Not in a randomised trial, where chance has the order: it is tested whenever outcomes come.
+
+        >>> from paretoid import RoundRobin
+        >>> Design(["A", "B"], ["x"], rule=RoundRobin()).in_rounds
+        True
+        >>> Design(["A", "B"], ["x"], rule=RoundRobin(), randomise=Randomisation()).in_rounds
+        False
+        """
+        return self.rule.in_rounds and self.randomise is None
 
     def families(self) -> int:
         """How many sets of upper bounds must hold for all goals to be right together.
@@ -321,7 +354,7 @@ def _as_radius(
             f"{outcomes} outcomes need a scale: UnknownScale, which learns it, is proved for "
             f"Gaussian outcomes only. An outcome between low and high is sub-Gaussian with scale "
             f"(high - low)/2, so pass scale=0.5 for 0 or 1, and radius=Mixture() (the default "
-            f"with a scale), KaufmannKoolen() or LUCB1Like()."
+            f"with a scale), KaufmannKoolen(), LUCB1Like() or, for 0 or 1, BetaBinomial()."
         )
     single = isinstance(rule, BestArmRule)
     if single and not scaled:
@@ -333,7 +366,11 @@ def _as_radius(
         if isinstance(rule, BestArmRule):
             return rule.default_radius
         return default_mixture(learnt)
-    check_radius(radius, bandit, rule)
+    if isinstance(radius, BetaBinomial):  # a bandit of one kind is Gaussian here, whatever it is
+        if outcomes != "binary" and not is_binary(bandit):
+            refuse_other_outcomes(radius, f"a trial with outcomes={outcomes!r}")
+    else:
+        check_radius(radius, bandit, rule)
     known = radius.known(bandit.D)
     if (known & learnt).any():
         instead = "UnknownScale()" if learnt.all() else "MixedScale(...)"
@@ -347,6 +384,24 @@ def _as_radius(
             f"scale=, or use Mixture(), which needs fewer samples if the scale is right."
         )
     return radius
+
+
+def _as_randomisation(given: Any, arms: Sequence[str], rule: Rule) -> Randomisation | None:
+    """`given`, if its floors and its control fit the arms."""
+    if given is None:
+        return None
+    if not isinstance(given, Randomisation):
+        raise ValueError(
+            f"randomise={given!r} must be a Randomisation, such as Randomisation(floor=0.1, "
+            f"block=6), or left out: then the rule alone decides."
+        )
+    if rule.budget is not None:
+        raise ValueError(
+            f"rule={rule!r} spends a budget in phases that chance would upset, and its answer "
+            f"rests on how arms were chosen. Randomise with APE(), or leave randomise out."
+        )
+    given.floors(arms)
+    return given
 
 
 def _are_names(value: Any) -> bool:

@@ -16,11 +16,15 @@ from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError
 from paretoid.explorer.outcomes import as_outcome, subject
+from paretoid.explorer.plausible import Entry, questions
 from paretoid.explorer.progress import burn_in, progress_of
+from paretoid.explorer.randomised import draw
+from paretoid.explorer.secret import Secret
 from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
 from paretoid.goals import Goal
+from paretoid.randomisation import Randomisation
 from paretoid.rules import Rule
 from paretoid.theory.checks import check_count, refusal
 from paretoid.theory.radii import Radius
@@ -58,7 +62,11 @@ class Explorer(Session):
     seed               shuffles the order within a batch, nothing else
     cone               W or statements as in `in_cone`: outcomes are told as measured and judged by
                        its rows, which the goals' eps and the `status` are about
+    randomise          a `Randomisation`: arms are drawn, with probabilities from the rule's wishes;
+                       without it the rule alone decides, and who knows the outcomes knows the arm
     ledger             a file that does not exist yet; without it the log is in memory
+    seed_file          of a randomised trial, a file that does not exist yet: the secret that arms
+                       are drawn from. Keep it apart from the ledger, which has its hash
     author, clock      go into every event; by default the user and the time in UTC
 
     *What is guaranteed.* The answers are right with probability 1 - delta if each subject's
@@ -116,26 +124,30 @@ class Explorer(Session):
         rule: Rule | None = None,
         seed: int = 0,
         cone: Any = None,
+        randomise: Randomisation | None = None,
         ledger: str | os.PathLike[str] | None = None,
+        seed_file: str | os.PathLike[str] | None = None,
         author: str | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         design = Design(
             arms, objectives, goal, delta, scale=scale, radius=radius, minimize=minimize,
-            outcomes=outcomes, rule=rule, seed=seed, cone=cone,
+            outcomes=outcomes, rule=rule, seed=seed, cone=cone, randomise=randomise,
         )  # fmt: skip
-        self._begin(design, ledger, author, clock)
+        self._begin(design, ledger, author, clock, seed_file=seed_file)
 
     # -- asking ------------------------------------------------------------------------------
 
     @overload
-    def ask(self, *, request: str | None = None) -> Allocation: ...
+    def ask(self, *, request: str | None = None, stratum: str | None = None) -> Allocation: ...
 
     @overload
-    def ask(self, n: int, *, request: str | None = None) -> list[Allocation]: ...
+    def ask(
+        self, n: int, *, request: str | None = None, stratum: str | None = None
+    ) -> list[Allocation]: ...
 
     def ask(
-        self, n: int | None = None, *, request: str | None = None
+        self, n: int | None = None, *, request: str | None = None, stratum: str | None = None
     ) -> Allocation | list[Allocation]:
         """Allocate the next subject to an arm, or the next n (a list).
 
@@ -147,6 +159,9 @@ class Explorer(Session):
         the visit. Repeated with the same word, as after a lost connection, the call places nobody
         and returns the allocations made then, with any overrides since.
 
+        In a randomised trial arms are drawn from the list of the `stratum`, one of those declared
+        in the design, if any are; the trial must have been made, or opened, with its seed file.
+
         >>> explorer = Explorer(["A", "B"], ["response"])
         >>> explorer.ask(2, request="visit 7") == explorer.ask(2, request="visit 7")
         True
@@ -156,19 +171,20 @@ class Explorer(Session):
             why="it is how many subjects to place. Outcomes within a batch cannot steer it, so "
             "place the next ones when some have come in.",
         )  # fmt: skip
-        made = self._ask(size, request)
+        made = self._ask(size, request, stratum)
         return made[0] if n is None else made
 
     @alone
-    def _ask(self, size: int, request: str | None) -> list[Allocation]:
+    def _ask(self, size: int, request: str | None, stratum: str | None) -> list[Allocation]:
         if request is not None:
             request = _as_request(request)
         for _ in range(_TRIES):
             state = self._fresh()
             if request in state.requests:
+                _same_stratum(state, str(request), stratum)
                 return _repeated(state, str(request), size)
             chosen_at = state.hash
-            body = self._proposal(state, size)  # slow, so the ledger is not kept from others
+            body = self._proposal(state, size, stratum)  # slow, so others may write meanwhile
             if request is not None:
                 body["request"] = request
             with self._writing():
@@ -182,13 +198,20 @@ class Explorer(Session):
             )
         return [Allocation(body["first"] + at, name) for at, name in enumerate(body["arms"])]
 
-    def _proposal(self, state: TrialState, size: int) -> dict[str, Any]:
+    def _proposal(self, state: TrialState, size: int, stratum: str | None) -> dict[str, Any]:
         """The body of the event that places the next subjects."""
         design = state.design
         if len(state.answers) == len(design.goals):
             raise ValueError(
                 "every goal has its answer, so no further subject needs to be placed. To go "
                 "on for other reasons, tell outcomes with unplanned=True."
+            )
+        if design.randomise is not None:
+            return self._drawn(state, size, stratum)
+        if stratum is not None:
+            raise ValueError(
+                f"stratum={stratum!r} was not declared: the trial is not randomised, and its rule "
+                f"knows no strata. Leave it out."
             )
         batch = choose(self._moment(state), state.queue, size, self._view(state), burn_in(state))
         names = [design.arms[arm] for arm in batch.arms]
@@ -202,6 +225,29 @@ class Explorer(Session):
         if batch.memory:
             body["memory"] = _plain_memory(design.rule, batch.memory)
         return body
+
+    def _drawn(self, state: TrialState, size: int, stratum: str | None) -> dict[str, Any]:
+        """The body of the event that places the next subjects of a randomised trial."""
+        if self._secret is None:
+            raise ValueError(
+                "the trial is randomised, and who gets which arm follows from its seed file. "
+                "Nobody was placed; open it with seed_file=, --seed-file in the command."
+            )
+        arms, said, memory = self._draw(state, self._secret, size, stratum)
+        names = [state.design.arms[arm] for arm in arms]
+        body: dict[str, Any] = {
+            "first": len(state.arms) + 1, "arms": names, "rest": [], "ended": False, **said,
+        }  # fmt: skip
+        if memory:
+            body["memory"] = _plain_memory(state.design.rule, memory)
+        return body
+
+    def _draw(
+        self, state: TrialState, secret: Secret, size: int, stratum: str | None
+    ) -> tuple[list[int], dict[str, Any], dict[str, Any]]:
+        """What `paretoid.explorer.randomised` draws after the events of a state."""
+        moment, view = self._moment(state), self._view(state)
+        return draw(state.lists, secret.lots, moment, size, stratum, view)
 
     @alone
     def override(
@@ -270,6 +316,7 @@ class Explorer(Session):
         *,
         id: int | str | None = None,
         unplanned: bool = False,
+        note: str | None = None,
     ) -> None:
         """Record an outcome, whole or in part: `tell(allocation, outcome)`, `tell(arm, ..., id=)`.
 
@@ -281,6 +328,9 @@ class Explorer(Session):
 
         `unplanned=True` records the outcome of a subject that was never asked for, under an arm
         and, if wished, an id of your own. Decide to record it before seeing it.
+
+        `note` is a sentence that goes into the log with it. Nothing is asked back here: see
+        `plausible`.
         """
         with self._writing():
             state = self._current()
@@ -289,12 +339,20 @@ class Explorer(Session):
             else:
                 key, position = self._whose(allocation, id)
                 body = {"id": key, "outcome": as_outcome(state, position, key, outcome)}
-            self._record("told", body)
+            self._record("told", _noted(body, note))
             self._look()
 
     @alone
-    def tell_many(self, records: Iterable[tuple[Allocation | int | str, Any]]) -> int:
-        """Record many outcomes, all or none; every bad one is listed. Returns how many."""
+    def tell_many(
+        self,
+        records: Iterable[tuple[Allocation | int | str, Any]],
+        *,
+        notes: Sequence[str | None] | None = None,
+    ) -> int:
+        """Record many outcomes, all or none; every bad one is listed. Returns how many.
+
+        `notes`: one for each record, a sentence that goes into the log with it, or None.
+        """
         rows = list(records)
         with self._writing():
             state = self._current()
@@ -318,11 +376,69 @@ class Explorer(Session):
                 raise ValueError(
                     f"{len(wrong)} of {len(rows)} rows are wrong, so none was recorded:\n  {listed}"
                 )
-            for body in bodies:
-                self._record("told", body)
+            for body, note in zip(bodies, notes or [None] * len(bodies), strict=True):
+                self._record("told", _noted(body, note))
             if bodies:
                 self._look()
         return len(rows)
+
+    def plausible(
+        self,
+        allocation: Allocation | str | int,
+        outcome: Any,
+        *,
+        id: int | str | None = None,
+        unplanned: bool = False,
+    ) -> tuple[str, ...]:
+        """What should be asked back before this is told, in sentences; () if nothing is odd.
+
+        Arguments as in `tell`; nothing is recorded. An outcome far outside what its endpoint has
+        shown, a likely wrong unit, a duplicate: the rule is in `paretoid.explorer.plausible`.
+
+        >>> explorer = Explorer(["A", "B"], ["log IgG", "log T cell"])
+        >>> first, second = explorer.ask(2)
+        >>> explorer.tell(first, [9.137, 3.412])
+        >>> explorer.plausible(second, [9.137, 3.412])
+        ('2 has exactly the numbers of 1: was a row entered twice?',)
+        """
+        if not unplanned:
+            return self.plausible_many([(self._named(allocation, id), outcome)])[0]
+        with self._lock:
+            state, body = self._fresh(), self._unplanned(allocation, outcome, id)
+            arm = state.design.bandit.index(body["arm"])
+            return questions(state, [Entry(id, arm, body["outcome"])])[0]
+
+    @alone
+    def plausible_many(
+        self, records: Iterable[tuple[Allocation | int | str, Any]]
+    ) -> list[tuple[str, ...]]:
+        """`plausible` of each of many records, which are compared with each other too.
+
+        What `tell_many` would refuse is left to it, without a question.
+
+        >>> explorer = Explorer(["A", "B"], ["log IgG"])
+        >>> rows = [(a, [9.0 + a.id / 10]) for a in explorer.ask(11)]
+        >>> late = explorer.ask()
+        >>> [len(asked) for asked in explorer.plausible_many([*rows, (late, [9500.0])])][-2:]
+        [0, 1]
+        """
+        state = self._fresh()
+        entries: list[Entry | None] = []
+        for allocation, outcome in records:
+            try:
+                key, position = self._subject(allocation)
+                told = as_outcome(state, position, key, outcome, binary=[-1] * state.design.D)
+                entries.append(Entry(key, state.arms[position], told))
+            except ValueError:
+                entries.append(None)
+        asked = iter(questions(state, [entry for entry in entries if entry is not None]))
+        return [() if entry is None else next(asked) for entry in entries]
+
+    def _named(self, allocation: Any, id: Any) -> Any:
+        """The allocation that tell(arm, ..., id=id) means."""
+        if id is None or isinstance(allocation, Allocation):
+            return allocation
+        return Allocation(id, self.design.arms[self.design.bandit.index(allocation)])
 
     def _whose(self, allocation: Any, id: Any) -> tuple[int | str, int]:
         """(id, position) from tell(allocation, ...) or tell(arm, ..., id=id)."""
@@ -419,6 +535,7 @@ class Explorer(Session):
             notes=notes(state),
             guarantee=design.guarantee,
             head=state.hash,
+            control=None if design.randomise is None else design.randomise.control,
             progress=progress_of(state, self._day()),
         )
 
@@ -454,6 +571,10 @@ def _sentence(reason: Any, what: str) -> str:
     return reason.strip()
 
 
+def _noted(body: dict[str, Any], note: str | None) -> dict[str, Any]:
+    return body if note is None else {**body, "note": _sentence(note, "a note")}
+
+
 def _as_request(request: Any) -> str:
     if not isinstance(request, str) or not request.strip() or len(request) > 200:
         raise refusal(isinstance(request, str))(
@@ -482,6 +603,18 @@ def _repeated(state: TrialState, request: str, size: int) -> list[Allocation]:
             )
         allocations.append(Allocation(position + 1, state.design.arms[state.arms[position]]))
     return allocations
+
+
+def _same_stratum(state: TrialState, request: str, stratum: str | None) -> None:
+    """Refuse a word that another stratum, which has its own list, has taken."""
+    scheme = state.design.randomise
+    given = None if scheme is None else scheme.stratum(stratum)
+    before = state.lists.requested.get(request)
+    if given != before:
+        raise ValueError(
+            f"request={request!r} was made for stratum {before!r}, and now comes for {given!r}. "
+            f"Give a new request its own word, such as one that begins with the site."
+        )
 
 
 def _plain_memory(rule: Rule, memory: dict[str, Any]) -> dict[str, Any]:

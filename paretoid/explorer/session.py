@@ -13,7 +13,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import wraps
 from itertools import islice
@@ -25,6 +25,8 @@ import numpy as np
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError, MemoryLedger, Row, as_head
 from paretoid.explorer.progress import days_since
+from paretoid.explorer.randomised import check_list
+from paretoid.explorer.secret import Secret, new_secret
 from paretoid.explorer.state import TrialState
 from paretoid.loop import judged
 from paretoid.rules import BestArmRule
@@ -91,6 +93,8 @@ class Session:
     >>> folder.cleanup()
     """
 
+    _secret: Secret | None
+
     @classmethod
     def from_design(
         cls,
@@ -100,10 +104,14 @@ class Session:
         author: str | None = None,
         clock: Callable[[], datetime] | None = None,
         group: bool = False,
+        seed_file: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """A new trial with a design already made; with `group` its ledger is of mode 0660."""
+        """A new trial with a design already made; with `group` its ledger is of mode 0660.
+
+        A randomised one needs a `seed_file`, a new file that its secret is written to.
+        """
         explorer = cls.__new__(cls)
-        explorer._begin(design, ledger, author, clock, group)
+        explorer._begin(design, ledger, author, clock, group, seed_file)
         return explorer
 
     @classmethod
@@ -113,30 +121,50 @@ class Session:
         *,
         author: str | None = None,
         clock: Callable[[], datetime] | None = None,
+        seed_file: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """The trial in a ledger, as it stands. Close it, or use it in a `with` statement."""
+        """The trial in a ledger, as it stands. Close it, or use it in a `with` statement.
+
+        `seed_file`: of a randomised trial, to place participants; all else goes without it.
+        """
         from paretoid.explorer.ledger import Ledger
 
         explorer = cls.__new__(cls)
+        secret = None if seed_file is None else Secret.load(seed_file)
         explorer._prepare(Ledger(path), author, clock)
         try:
             explorer._load()
+            if secret is not None:
+                secret.check(explorer._current().lists.public)
+                explorer._secret = secret
         except BaseException:
             explorer.close()
             raise
         return explorer
 
     def _begin(
-        self, design: Design, path: Any, author: Any, clock: Any, group: bool = False
-    ) -> None:
+        self, design: Design, path: Any, author: Any, clock: Any, group: bool = False,
+        seed_file: Any = None,
+    ) -> None:  # fmt: skip
         _check_size(design)
         self._design, self._lens = design, lens_of(design)  # refuses misfits before there is a file
         written = design.described() if path is None else design.to_dict()
+        with self._new_secret(seed_file) as secret:
+            self._begin_with(secret, written, path, author, clock, group)
+
+    def _new_secret(self, seed_file: Any) -> AbstractContextManager[Secret | None]:
+        return new_secret(self._design.randomise is not None, seed_file)
+
+    def _begin_with(
+        self, secret: Secret | None, written: Any, path: Any, author: Any, clock: Any, group: bool
+    ) -> None:
         self._prepare(new_ledger(path, group), author, clock)
-        self._state: TrialState | None = TrialState(design)
+        self._secret = secret
+        self._state: TrialState | None = TrialState(self._design)
         try:
             with self._writing():
-                self._record("created", {"design": written})
+                public = {} if secret is None else {"secret": secret.public}
+                self._record("created", {"design": written, **public})
         except BaseException:
             self.close()
             raise
@@ -146,6 +174,7 @@ class Session:
         self._lock = RLock()
         self.author = _user() if author is None else str(author)
         self._clock = clock or (lambda: datetime.now(UTC))
+        self._secret = None
         self._snapshot_at = 0
         self._before: list[int] = []
         self._seen: tuple[str, View | None] = ("", None)
@@ -203,15 +232,22 @@ class Session:
         self._snapshot_at = 0
 
     @alone
-    def verify(self, head: str | None = None) -> str:
+    def verify(
+        self, head: str | None = None, *, seed_file: str | os.PathLike[str] | None = None
+    ) -> str:
         """Check everything the ledger says; with `head`, that this event is still in it.
 
         The chain; that each event makes sense after those before it; that every recorded scale
         and answer is what the outcomes gave at the time; that the snapshot is the state the log
         leads to; that no trigger was dropped. Raises an error that names the first event at fault;
         returns the present head. Warns if clocks ran backwards: several sites may do that.
+        With the `seed_file` of a randomised trial also that its list was followed: that every arm
+        is what the secret of the first event and the outcomes known at the time give.
         """
         head = as_head(head)
+        secret = None if seed_file is None else Secret.load(seed_file)
+        if secret is not None:
+            secret.check(self._fresh().lists.public)
         self._ledger.check_storage()
         kept = self._checked_snapshot()
         state = self._fresh()  # what others write from now on is for the next time
@@ -245,6 +281,8 @@ class Session:
         if state.to_bytes() != replay.to_bytes():
             raise LedgerError("the ledger changed while it was open. Go back to a copy.")
         self._ledger.check_schema()
+        if secret is not None:
+            check_list(self, secret, state.seq)
         if backwards:
             more = f", and {len(backwards) - 1} more" if len(backwards) > 1 else ""
             warnings.warn(
@@ -319,7 +357,7 @@ class Session:
             self._record(kind, body)
         if len(state.answers) == len(self.design.goals):
             return
-        rounds = self.design.rule.in_rounds
+        rounds = self.design.in_rounds
         if not rounds or corrected or state.ended_since(self._before):
             for kind, body in self._conclusions(state):
                 self._record(kind, body)

@@ -25,6 +25,7 @@ import numpy as np
 from paretoid.arithmetic import FAR, digits_lost
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import KINDS, Event, LedgerError
+from paretoid.explorer.lists import Lists
 from paretoid.goals import Goal
 from paretoid.goals.base import said
 from paretoid.theory.checks import BoolArray, FloatArray
@@ -98,6 +99,7 @@ class TrialState:
         self.corrected: list[int] = []  # numbers of the events
         self.queue: list[int] = []  # what is left of the round begun
         self.ends: list[int] = []  # allocations made when rounds of several arms ended
+        self.lists = Lists(design)  # of a randomised trial
         self.standing = Standing.begin(K)
         self.memory: dict[str, Any] = {}  # the rule's own
         self.divisor: list[float | None] = [None] * D  # of scales that are learnt, once fixed
@@ -141,6 +143,7 @@ class TrialState:
         same = written == json.loads(json.dumps(self.design.described()))
         if not same and not self.design.same_as(Design.from_dict(written, stored=True)):
             raise ValueError("the design is not the one the trial was created with")
+        self.lists.created(body)
 
     def _allocate(self, arm: int) -> int:
         self.arms.append(arm)
@@ -157,8 +160,10 @@ class TrialState:
             if not isinstance(request, str) or request in self.requests:
                 raise ValueError(f"the request {request!r} is taken")
             self.requests[request] = [len(self.arms) + 1, len(body["arms"])]
-        for name in body["arms"]:
-            self._allocate(self._arm[name])
+        arms = [self._arm[name] for name in body["arms"]]
+        self.lists.asked(body, arms)
+        for arm in arms:
+            self._allocate(arm)
         if "rest" not in body:  # format 1: at most the second arm of a pair
             rest = [] if body["partner"] is None else [body["partner"]]
             body = {**body, "rest": rest, "ended": not rest or len(body["arms"]) > 1}
@@ -272,7 +277,7 @@ class TrialState:
     # -- rounds ------------------------------------------------------------------------------
 
     def _end_round(self) -> None:
-        if self.design.rule.in_rounds:
+        if self.design.in_rounds:
             self.ends.append(len(self.arms))
 
     def _make_up(self, position: int) -> None:
@@ -282,7 +287,7 @@ class TrialState:
         """
         arm, rule = self.arms[position], self.design.rule
         by_hand = position in self.unplanned or position in self.replaced.values()
-        if by_hand or not rule.in_rounds or arm not in self.standing.active:
+        if by_hand or not self.design.in_rounds or arm not in self.standing.active:
             return
         if not all(math.isinf(column[position]) for column in self.values):
             return
@@ -408,7 +413,7 @@ class TrialState:
             "answers": [[g, asdict(answer)] for g, answer in self.answers.items()],
             "allocated": self.allocated, "lost": self.lost, "only_binary": self.only_binary,
             "reference": self.reference, "reach": self.reach, "counts": self.counts,
-            "sums": self.sums, "ss": self.ss,
+            "sums": self.sums, "ss": self.ss, **self.lists.to_dict(),
         }  # fmt: skip
         file = io.BytesIO()
         file.write(json.dumps(rest).encode() + b"\n")
@@ -442,6 +447,7 @@ class TrialState:
             "ss",
         ):  # fmt: skip
             setattr(state, name, rest[name])
+        state.lists.restore(rest)
         state.unplanned = dict(rest["unplanned"])
         state.labels = {label: p for p, label in rest["unplanned"] if label is not None}
         state.replaced = dict(rest["replaced"])

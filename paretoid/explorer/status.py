@@ -61,6 +61,7 @@ class Status:
     notes         what the investigator should know
     guarantee     "proved" or "heuristic", from the radius
     head          hash of the last event: keep it elsewhere
+    control       the control of a randomised trial, which every arm is shown against; None: none
     progress      participants, burn-in and looks, where the design says how it runs; else None
 
     >>> from paretoid import Explorer
@@ -93,6 +94,7 @@ class Status:
     notes: tuple[str, ...]
     guarantee: str
     head: str
+    control: str | None = None
     progress: Progress | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,6 +124,11 @@ class Status:
         if self.rivals:
             lines += ["", "undecided: the difference from the arm most in the way"]
             rows = [self._difference(*pair) for pair in self.rivals.items()]
+            lines.append(text.table([""] * (width - 1), rows, names=width))
+        if self.control is not None:
+            lines += ["", f"the difference of each arm from {text.visible(self.control)}, the "
+                      f"control (together these hold only under union='pairs')"]  # fmt: skip
+            rows = [self._difference(arm, self.control) for arm in self.arms if arm != self.control]
             lines.append(text.table([""] * (width - 1), rows, names=width))
         if self.waiting:
             shown = ", ".join(

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
+from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, MixedBandit
 from paretoid.estimation.planning import PlannedBandit
 from paretoid.goals import Goal, PracticalSet
 from paretoid.tables import read_bytes
@@ -133,13 +133,15 @@ def _boundary(base: Bandit, goal: Goal) -> Scenario:
         below = below + as_epsilon(goal.slack, base.D, name="slack")
     below = below + BEYOND * np.sqrt((base.scale**2).mean(axis=0))
     first = np.array(base.means[top])
-    if base.model == "bernoulli":
-        if (below >= 1).any():
-            raise ValueError(
-                f"the margin of {goal} is as large as a share can be, so no arm is beyond it and "
-                f"there is no scenario 'boundary'. Give a smaller margin, or leave it out."
-            )
-        first = np.where(base.sign > 0, np.maximum(first, below), np.minimum(first, 1 - below))
+    least, most = _range(base)
+    if (below >= most - least).any():
+        raise ValueError(
+            f"the margin of {goal} is as large as an outcome can be, so no arm is beyond it and "
+            f"there is no scenario 'boundary'. Give a smaller margin, or leave it out."
+        )
+    first = np.where(
+        base.sign > 0, np.maximum(first, least + below), np.minimum(first, most - below)
+    )
     means = np.tile(first - base.sign * below, (base.K, 1))
     means[top] = first
     words = (
@@ -147,6 +149,15 @@ def _boundary(base: Bandit, goal: Goal) -> Scenario:
         f"endpoint: each must be left out"
     )
     return Scenario("boundary", [moved(base, means)], words)
+
+
+def _range(bandit: Bandit) -> tuple[FloatArray, FloatArray]:
+    """(D,) the least and the largest mean that an arm can have."""
+    if isinstance(bandit, MixedBandit):
+        return bandit.low, bandit.high
+    if isinstance(bandit, BernoulliBandit):
+        return np.zeros(bandit.D), np.ones(bandit.D)
+    return np.full(bandit.D, -np.inf), np.full(bandit.D, np.inf)
 
 
 def moved(bandit: Bandit, means: Any, scale: Any = None) -> Bandit:
@@ -162,10 +173,15 @@ def moved(bandit: Bandit, means: Any, scale: Any = None) -> Bandit:
         if scale is not None:
             raise ValueError("outcomes are 0/1, so scale has nothing to say. Leave it out.")
         return BernoulliBandit(means, **names)
+    if type(bandit) is MixedBandit:
+        sd, told = (bandit.noise, bandit.scale) if scale is None else (scale, None)
+        shared = bandit.correlation
+        return MixedBandit(means, bandit.kinds, sd=sd, scale=told, correlation=shared, **names)
     if type(bandit) not in (PlannedBandit, GaussianBandit):
         raise ValueError(
             f"{bandit!r} cannot be moved: scenarios change means, and only outcomes that are "
-            f"Gaussian or 0/1 are known for any means. Use simulate on bandits of your own."
+            f"Gaussian, 0/1 or in a range are known for any means. Use simulate on bandits of "
+            f"your own."
         )
     if scale is not None:
         return GaussianBandit(means, scale, **names)

@@ -22,10 +22,11 @@ from paretoid.plots.over_time import intervals
 from paretoid.plots.pareto_front import front
 from paretoid.plots.probability import pareto_probability
 from paretoid.plots.recruitment import recruitment
+from paretoid.plots.settled import settled
 from paretoid.plots.stopping import stopping_times
 
 __all__ = [
     "assurance", "cones", "forest", "front", "intervals", "operating", "parallel",
     "pareto_probability", "projections", "pulls", "recruitment", "samples_against_eps2",
-    "stopping_times",
+    "settled", "stopping_times",
 ]  # fmt: skip

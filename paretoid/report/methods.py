@@ -12,6 +12,7 @@ from paretoid.goals import AtMost, Cover, Goal, PracticalSet
 from paretoid.goals.limited import limits_in_words
 from paretoid.text import MARGINS, interval, margin, measure
 from paretoid.theory.radii import (
+    BetaBinomial,
     KaufmannKoolen,
     LUCB1Like,
     MixedScale,
@@ -163,6 +164,11 @@ def intervals_of(radius: Radius | None, text: str) -> str:
             f"the time-uniform deviation inequality of Kaufmann and Koolen (2021) with {exact}, "
             f"for sub-Gaussian outcomes whose scale is known"
         )
+    elif isinstance(radius, BetaBinomial):
+        kind = (
+            f"two-sided beta-binomial mixture martingale bounds on two streams ({_prior(radius)}), "
+            f"valid at all sample sizes at once, for outcomes 0 or 1 of any rate"
+        )
     elif isinstance(radius, LUCB1Like):
         kind = "one interval per arm, growing with the total sample size (LUCB1-like), for "
         kind += "sub-Gaussian outcomes whose scale is known"
@@ -180,7 +186,7 @@ def _sided(radius: MixtureRadius) -> str:
     return "one-sided" if radius.sides == "one" else "two-sided"
 
 
-def _prior(radius: MixtureRadius) -> str:
+def _prior(radius: MixtureRadius | BetaBinomial) -> str:
     """Prior precisions and shares in words."""
     rho = radius.rho
     said = f"prior precision {rho:.3g} samples" if isinstance(rho, float) else (
@@ -203,6 +209,8 @@ def guarantee(radius: Radius | None, proved: bool, delta: float) -> str:
         condition = "outcomes of unknown scale are Gaussian, the others within the scales stated,"
     elif radius is not None and not radius.needs_scale:
         condition = "outcomes are Gaussian"
+    elif isinstance(radius, BetaBinomial):
+        condition = "outcomes are 0 or 1"
     return (
         f"Proved: if {condition} and independent from sample to sample, the probability that a "
         f"run stops with a wrong answer is at most delta = {delta:g}, for every sample size at "

@@ -102,7 +102,8 @@ def script(planned: xr.Dataset, shares: xr.Dataset | None, made: str) -> str:
     elif float(said.get("mix", 0.2)) != 0.2:
         more += f"mix={float(said['mix'])!r}, "
     if "conducted" in said:
-        more += f"conduct=pt.{said['conducted']}, "
+        conduct = said["conducted"].replace("Randomisation(", "pt.Randomisation(")
+        more += f"conduct=pt.{conduct}, "
     if said.get("scale_quantile", SCALE_QUANTILE) != SCALE_QUANTILE:
         more += f"scale_quantile={float(said['scale_quantile'])!r}, "
     if not np.array_equal(planned.samples.values, assurance_sizes(None, limit)):

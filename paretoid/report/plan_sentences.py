@@ -83,9 +83,11 @@ def bounds_words(planned: xr.Dataset) -> str:
     said = str(planned.attrs["bounds_in_words"])
     said = said.replace("sharp_bound", "the sharp bound").replace("theorem_1", "Theorem 1")
     return (
-        said[:1].upper() + said[1:].rstrip(".") + ". They bound the samples of those trials in "
-        "which all intervals hold, 1 - delta of them at least, from above; N is what the simulated "
-        "trials of this plan took."
+        said[:1].upper()
+        + said[1:].rstrip(".")
+        + ". With those radii, trials in which all intervals "
+        "hold, 1 - delta of them at least, take no more than that; N is what the simulated trials "
+        "of this plan took."
     )
 
 

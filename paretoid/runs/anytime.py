@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def anytime(
     A run whose stopping rule held by N gives its answer, which is worth what the radius is worth
     (`stopped`). One that is still going gives its best guess: the empirical Pareto set, or for
     `AtMost(k)` those k arms of it that beat their nearest rival most clearly. `settled` says what
-    it knows for certain by then: 1 optimal, -1 dominated, 0 undecided.
+    it knows for certain by then: 1 optimal, -1 dominated, 0 undecided, as in `simulate`.
 
     Rules that run compiled, and goals with one eps1. Returns a Dataset with dims budget, goal,
     replication, arm: answer, correct, stopped, pulls, settled (without goal).
@@ -57,7 +57,7 @@ def anytime(
     import xarray as xr
 
     (one,) = as_bandits(bandit)
-    steps = _budgets(budgets)
+    steps = as_budgets(budgets)
     goal_list, rule, radius, delta, seed, _ = check_setting(
         [one], goals, rule, radius, delta, seed, steps[-1]
     )
@@ -80,11 +80,11 @@ def anytime(
     stopped = np.zeros(shape, dtype=np.bool_)
     settled = np.zeros((len(steps), runs, one.K), dtype=np.int64)
     lens = lens_of(setting)
-    for b, state in enumerate(_states(setting, seed, runs, steps)):
+    for b, state in enumerate(states(setting, seed, runs, steps)):
         stopped[b] = state.stopped.T
         for r in range(runs):
             view = lens.view(*_moment(state, r))
-            settled[b, r] = view.optimal.astype(np.int64) - view.dominated
+            settled[b, r] = state.settled[r]
             for g, goal in enumerate(goal_list):
                 done = state.stopped[r, g]
                 answer[b, g, r] = state.answer[r, g] if done else best_guess(view, goal)
@@ -115,7 +115,8 @@ def best_guess(view: View, goal: Goal) -> BoolArray:
     return guess
 
 
-def _budgets(budgets: Any) -> list[int]:
+def as_budgets(budgets: Any) -> list[int]:
+    """Increasing numbers of samples."""
     given = list(budgets) if np.ndim(budgets) == 1 else [budgets]
     steps = [check_count(n, name="budget", why="it is the samples of a run.") for n in given]
     if not steps or sorted(set(steps)) != steps:
@@ -123,8 +124,10 @@ def _budgets(budgets: Any) -> list[int]:
     return steps
 
 
-def _states(setting: Setting, seed: int, runs: int, steps: list[int]) -> Any:
-    """The state of all runs at each budget."""
+def states(
+    setting: Setting, seed: int, runs: int, steps: list[int], key: tuple[int, ...] = ()
+) -> Iterator[EngineState]:
+    """The state of all runs at each budget; `key` is the instance, as in `simulate`."""
     engine, bandit = Engine(setting), setting.bandit
     if steps[0] < len(engine.program.opening):
         raise ValueError(
@@ -132,7 +135,7 @@ def _states(setting: Setting, seed: int, runs: int, steps: list[int]) -> Any:
             f"{setting.radius!r} needs before its first test. Allow more samples."
         )
     state = new_state(engine.program, runs)
-    streams = [generator(seed, (r,)) for r in range(runs)]
+    streams = [generator(seed, (*key, r)) for r in range(runs)]
     for step in steps:
         running = np.flatnonzero(state.clock[:, STATUS] == RUNNING)
         while len(running):

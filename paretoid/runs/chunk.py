@@ -34,6 +34,8 @@ _NOISE = 1 << 17
 _RULE = 0x52554C45
 #: the same for losses, so that outcomes are those of the ideal run
 _LOSSES = 0x4C4F5353
+#: the same for the lots of a randomised trial
+_LOTS = 0x4C4F5453
 
 
 @lru_cache(maxsize=8)
@@ -249,7 +251,10 @@ def _conducted_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]
         losses = np.zeros((0, 1 + bandit.D))
         if size:
             losses = generator(seed, (*key, _LOSSES)).random((n, size))
-        rows.append(run(generator(seed, key), losses, rule_generator(seed, key)))
+        lots = None
+        if setting.conduct.randomise is not None:
+            lots = generator(seed, (*key, _LOTS)).random((n, 4))
+        rows.append(run(generator(seed, key), losses, rule_generator(seed, key), lots))
     return Chunk(
         np.array([[int(end.pulls.sum()) for end in row] for row in rows]),
         np.array([[end.stopped for end in row] for row in rows]),

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +21,19 @@ from paretoid.conduct import Conduct
 from paretoid.engine.build import with_columns
 from paretoid.explorer.design import Design
 from paretoid.explorer.explorer import Explorer
+from paretoid.explorer.randomised import draw
+from paretoid.explorer.secret import Lots, Secret
+from paretoid.explorer.state import TrialState
+from paretoid.randomisation import Randomisation
 from paretoid.runs.setting import Setting
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
+from paretoid.theory.radii import BetaBinomial
 
-#: one replication from its streams of outcomes, losses and the rule's random numbers
-Replicate = Callable[[np.random.Generator, FloatArray, np.random.Generator], "list[Ended]"]
+#: one replication from its streams of outcomes, losses and the rule's random numbers, and the lots
+#: of a randomised trial
+Replicate = Callable[
+    [np.random.Generator, FloatArray, np.random.Generator, FloatArray | None], "list[Ended]"
+]
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,19 @@ class Ended:
 
 
 class Stepped(Explorer):
-    """An Explorer that is tested when it is told to, and not whenever outcomes come in."""
+    """An Explorer that is tested when it is told to, and not whenever outcomes come in.
+
+    If it is randomised, its lots are those of a table and no secret.
+    """
+
+    lots: Lots
+
+    def _new_secret(self, seed_file: Any) -> AbstractContextManager[Secret | None]:
+        return nullcontext(None if self._design.randomise is None else Secret("", b""))
+
+    def _draw(self, state: TrialState, secret: Secret, size: int, stratum: str | None) -> Any:
+        moment, view = self._moment(state), self._view(state)
+        return draw(state.lists, self.lots, moment, size, stratum, view)
 
     def _look(self, *, corrected: bool = False) -> None:
         state = self._current()
@@ -124,12 +146,39 @@ class Stepped(Explorer):
 def design_of(setting: Setting, seed: int = 0) -> Design:
     """The design of a live trial that asks for the goals of a setting."""
     bandit, radius = setting.bandit, setting.radius
+    kinds: Any = "binary" if isinstance(radius, BetaBinomial) else "gaussian"
+    if isinstance(bandit, MixedBandit):
+        kinds = bandit.kinds
     return Design(
         bandit.arms, bandit.objectives, setting.goals, setting.delta,
         scale=bandit.scale if radius.known(bandit.D).all() else None, radius=radius,
         minimize=bandit.minimize, rule=setting.rule, seed=seed,
-        outcomes=bandit.kinds if isinstance(bandit, MixedBandit) else "gaussian",
+        outcomes=kinds,
+        randomise=None if setting.conduct is None else setting.conduct.randomise,
     )  # fmt: skip
+
+
+def strata_of(scheme: Randomisation, lots: FloatArray) -> IntArray:
+    """(n,) the stratum of each participant, by position; 0 in a trial without strata."""
+    return np.asarray(lots[:, 3] * max(len(scheme.strata), 1)).astype(np.int64)
+
+
+def tabled(scheme: Randomisation, lots: FloatArray) -> Lots:
+    """The lots of the m-th participant of a stratum, from a table with a row for each participant.
+
+    >>> table = np.array([[0.1, 0.2, 0.3, 0.0], [0.4, 0.5, 0.6, 0.9], [0.7, 0.8, 0.9, 0.1]])
+    >>> tabled(Randomisation(strata=["north", "south"]), table)("north", 2)
+    (0.7, 0.8, 0.9)
+    """
+    strata = strata_of(scheme, lots)
+    names = scheme.strata or ("",)
+    rows = {name: np.flatnonzero(strata == s) for s, name in enumerate(names)}
+
+    def lot(stratum: str, number: int) -> tuple[float, float, float]:
+        arm, mixed, length, _ = lots[rows[stratum][number - 1]].tolist()
+        return arm, mixed, length
+
+    return lot
 
 
 def run(
@@ -138,6 +187,7 @@ def run(
     losses: FloatArray,
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
+    lots: FloatArray | None = None,
 ) -> list[Ended]:
     """One trial of `setting`, which has a conduct and max_samples, until every goal is answered.
 
@@ -146,6 +196,8 @@ def run(
                that of its endpoint an outcome; (0, 1 + D) where nothing is lost
     seed       for the rule
     watch      called with the number and the arm of every participant
+    lots       (n, 4) uniform numbers of a randomised trial: for the arm of each participant, for
+               what a block is made of and for its length where one begins, for the stratum
     """
     bandit, conduct, n = setting.bandit, setting.conduct, setting.max_samples
     assert conduct is not None
@@ -154,6 +206,12 @@ def run(
     table = timetable(conduct, bandit.objectives, n)
     dropout, missing = conduct.lost(bandit.arms, bandit.objectives)
     trial = Stepped.from_design(design_of(setting, seed), author="")
+    sites: list[str | None] = [None] * n
+    if conduct.randomise is not None:
+        assert lots is not None
+        trial.lots = tabled(conduct.randomise, lots)
+        if conduct.randomise.strata:
+            sites = [conduct.randomise.strata[s] for s in strata_of(conduct.randomise, lots)]
     told, arms, values = np.zeros(D, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros((n, D))
     settled, ended = np.zeros(K, dtype=np.int8), dict[int, Ended]()
 
@@ -185,7 +243,7 @@ def run(
             arm = i % K
             trial.place(arm)
         else:
-            arm = bandit.index(trial.ask().arm)
+            arm = bandit.index(trial.ask(stratum=sites[i]).arm)
         arms[i], values[i] = arm, outcomes(arm)
         if len(losses):
             values[i, (losses[i, 0] < dropout[arm]) | (losses[i, 1:] < missing)] = np.nan
@@ -206,16 +264,19 @@ def readable(setting: Setting) -> Replicate:
     """A function that runs one replication by `run`."""
 
     def replicate(
-        stream: np.random.Generator, losses: FloatArray, rng: np.random.Generator
+        stream: np.random.Generator,
+        losses: FloatArray,
+        rng: np.random.Generator,
+        lots: FloatArray | None = None,
     ) -> list[Ended]:
         outcomes = loop.outcomes_from(setting.bandit, stream)
-        return run(setting, outcomes, losses, int(rng.integers(1 << 62)))
+        return run(setting, outcomes, losses, int(rng.integers(1 << 62)), lots=lots)
 
     return replicate
 
 
 def compiled(setting: Setting) -> Replicate:
-    """A function that runs one replication by `paretoid.engine.conducted`."""
+    """A function that runs one replication by `paretoid.engine.conducted`; it draws no lots."""
     from paretoid.engine.conducted import conduct as run_compiled
     from paretoid.engine.conducted import new_trial
 
@@ -233,7 +294,10 @@ def compiled(setting: Setting) -> Replicate:
     noise = np.empty((n, bandit.noise_width))
 
     def replicate(
-        stream: np.random.Generator, losses: FloatArray, rng: np.random.Generator
+        stream: np.random.Generator,
+        losses: FloatArray,
+        rng: np.random.Generator,
+        lots: FloatArray | None = None,
     ) -> list[Ended]:
         bandit.fill(stream, noise)
         trial, *scratch = new_trial(program, n)

@@ -43,6 +43,9 @@ class Setting:
     def compiled(self) -> bool:
         """True: a compiled loop runs it; False: the readable one does."""
         if self.conducted:
+            assert self.conduct is not None
+            if self.conduct.randomise is not None:
+                return False
             covers = sum(isinstance(goal, Cover) for goal in self.goals)
             # a live trial shares delta out among covers, which its loop does not know
             if covers > 1 or not runs_conducted(self.rule, self.radius):

@@ -16,7 +16,7 @@ import numpy as np
 from paretoid.runs.chunk import Checkpoint, Chunk, advance_chunk, run_chunk
 from paretoid.runs.setting import Setting
 from paretoid.theory.checks import BoolArray, FloatArray
-from paretoid.theory.radii import LUCB1Like, Radius
+from paretoid.theory.radii import BetaBinomial, LUCB1Like, Radius
 
 if TYPE_CHECKING:
     from paretoid.runs.campaign import Campaign
@@ -109,6 +109,8 @@ class Work:
 
 def seconds_per_sample(K: int, D: int, radius: Radius, compiled: bool = True) -> float:
     """About what a round costs on one core; tuned to validation/benchmarks/README.md."""
+    if isinstance(radius, BetaBinomial):
+        return 1e-4 + 2e-5 * K * D
     if not compiled:
         return 1e-4 + 5e-9 * K * K * D
     if isinstance(radius, LUCB1Like):

@@ -188,13 +188,20 @@ SHARES = pt.BernoulliBandit(
 )
 
 
-@pytest.mark.parametrize("bandit", [ARMS, SHARES], ids=["gaussian", "binary"])
+BOTH = pt.MixedBandit(
+    [[1.0, 0.9], [0.5, 0.5], [0.2, 0.8]], ["gaussian", "binary"], sd=2.0, correlation=0.5,
+    objectives=["gain", "fever"], minimize=["fever"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("bandit", [ARMS, SHARES, BOTH], ids=["gaussian", "binary", "mixed"])
 @pytest.mark.parametrize(
     "goal", [pt.ParetoSet(0.3), pt.ParetoSet(), pt.AtMost(2, 0.3), pt.PracticalSet(0.3)], ids=str
 )
 def test_at_the_boundary_only_the_best_arm_is_right_and_a_step_back_forgives(bandit, goal):
     (edge,) = known_scenario("boundary", [bandit], bandit, goal, "")
     means = edge.bandits[0].oriented
+    assert type(edge.bandits[0]) is type(bandit)
     top = int(np.argmax(means[:, 0]))
     only = np.arange(3) == top
     assert goal.is_correct(only, means)
@@ -350,7 +357,7 @@ def test_what_cannot_be_compared_is_refused():
         pt.operating_characteristics(pt.ResampledBandit([[[1.0]], [[2.0], [3.0]]], bounds=(0, 9)))
     with pytest.raises(ValueError, match="other arms or objectives"):
         pt.operating_characteristics(ARMS, scenarios=[pt.Scenario("x", [SHARES])])
-    with pytest.raises(ValueError, match="as large as a share can be"):
+    with pytest.raises(ValueError, match="as large as an outcome can be"):
         pt.operating_characteristics(SHARES, pt.ParetoSet(1.0), designs=["fixed"])
 
 

@@ -66,3 +66,16 @@ def test_what_is_assumed_stands_in_the_answer_and_what_was_read_in_the_text(plan
     summaries = [summary_of(result.isel(goal=0))]
     blocks = plan_page._answers(result, [pt.ParetoSet()], summaries, "", posterior)
     assert any(f"Assumed, not reported: {assumption}" in str(block) for block in blocks)
+
+
+def test_a_plan_can_use_the_radius_that_knows_rare_events(planned):
+    """Its words say what is assumed, and nothing is taken for its own bound that is not."""
+    posterior, _ = planned
+    result = plan(
+        posterior, radius=pt.BetaBinomial(), draws=3, replications=2, max_samples=60, seed=1
+    )
+    assert result.attrs["guarantee"] == "proved"
+    assert "for any 0/1 outcomes" in result.attrs["guarantee_in_words"]
+    assert "not for the plan's own radius" in str(result.attrs)
+    page = " ".join(plan_page._methods(posterior, result))
+    assert "beta-binomial mixture martingale bounds" in page

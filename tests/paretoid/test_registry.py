@@ -59,6 +59,8 @@ MEMBERS = {
             st.sampled_from(["exact", "approximate"]),
             union=st.sampled_from(["claims", "pairs", "none"]),
         ),
+        pt.BetaBinomial: st.builds(pt.BetaBinomial, rho=rho, shares=shares)
+        | st.builds(pt.BetaBinomial, union=st.sampled_from(["pairs", "none"])),
         pt.MixedScale: st.builds(
             pt.MixedScale,
             st.sampled_from([("known", "unknown"), ("unknown", "known", "unknown")]),

@@ -192,7 +192,7 @@ def test_bounds_stand_apart_from_n_with_what_they_hold_for_in_page_and_text(nast
     remark = "another radius, which is told each draw's scales"
     assert remark in words.split("Upper bounds, median draw.")[1]
     assert remark in page.under("p", "figcaption", "small", "div")
-    event = "those trials in which all intervals hold, 1 - delta of them at least"
+    event = "trials in which all intervals hold, 1 - delta of them at least"
     assert event in words
     seen = set()
     for g, row in enumerate(page.rows("sharp bound, median draw")):

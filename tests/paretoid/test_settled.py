@@ -141,3 +141,63 @@ def test_a_store_keeps_what_was_settled(tmp_path):
 def test_the_sentence_counts_arms():
     said = text.settled((2.0, 0.04, 1.96), "600 participants")
     assert said.startswith("at 600 participants 2.0 arms surely optimal, 0.04 surely dominated")
+
+
+# --- at every N -----------------------------------------------------------------------------------
+
+
+def test_settled_by_is_what_a_simulation_that_ends_there_says():
+    other = pt.GaussianBandit(BANDIT.means[[2, 0, 1, 3]], 0.5)
+    goals = [pt.Cover(0.2, 0.1), pt.AtMost(1, 0.2), pt.ParetoSet(0.2), pt.Cover(0.2, 0.6)]
+    budgets, common = [3, 40, 200, 900], {"replications": 3, "seed": 4, "delta": 0.2}
+    one = pt.settled_by(other, budgets, goals, **common)
+    both = pt.settled_by([BANDIT, other], budgets, goals, **common)
+    for b, budget in enumerate(budgets):
+        apart = pt.simulate(other, goals, max_samples=budget, **common)
+        assert (one.settled.values[b] == apart.settled.values).all()
+        assert (one.stopped.values[b] == apart.stopped.values).all()
+        together = pt.simulate([BANDIT, other], goals, max_samples=budget, **common)
+        expected = together.settled.transpose(*both.settled.dims[1:]).values
+        assert (both.settled.values[b] == expected).all()
+    assert 0 < np.abs(one.settled.values[2]).mean() < 1  # some are settled there, not all
+
+
+def test_a_plan_says_at_its_last_n_what_settled_by_does(nasty_plan):
+    fit, _, planned = nasty_plan
+    known = pt.estimation.settled_in_plan(fit, planned, [100, 400])
+    last = known.settled.isel(budget=1, replication=0).transpose("goal", "instance", "arm")
+    assert (last.values == planned.settled.values).all()
+    early, late = (int((known.settled.values[at] != 0).sum()) for at in (0, 1))
+    assert early < late
+    with pytest.raises(ValueError, match="between its looks nothing is tested"):
+        pt.estimation.settled_in_plan(fit, planned.assign_attrs(conducted="Conduct(look=9)"))
+
+
+def test_what_cannot_be_read_at_every_n_is_refused():
+    limited = pt.ParetoSet(limits={"objective 0": pt.at_least(0.5)})
+    for goal, rule in ((limited, None), (pt.ParetoSet(), pt.EGE("SR", 60))):
+        with pytest.raises(ValueError, match="Use simulate with max_samples"):
+            pt.settled_by(BANDIT, [60], goal, rule=rule)
+    with pytest.raises(ValueError, match="must increase"):
+        pt.settled_by(BANDIT, [60, 60])
+
+
+def test_the_picture_stacks_settled_arms_up_to_all_of_them():
+    known = pt.settled_by(BANDIT, [40, 100, 300], pt.ParetoSet(0.3), replications=5, seed=1)
+    axes = pt.plots.settled(known)
+    verdicts = known.settled.values[:, 0]
+    optimal, dominated = ((verdicts == kind).sum(axis=2).mean(axis=1) for kind in (1, -1))
+    for band, low, high in zip(
+        axes.collections,
+        (np.zeros(3), optimal, optimal + dominated),
+        (optimal, optimal + dominated, np.full(3, 4.0)),
+        strict=True,
+    ):
+        corners = band.get_paths()[0].vertices
+        for N, bottom, top in zip((40, 100, 300), low, high, strict=True):
+            heights = corners[corners[:, 0] == N, 1]
+            assert (heights.min(), heights.max()) == pytest.approx((bottom, top))
+    with pytest.raises(ValueError, match="does not say what is settled at each N"):
+        pt.plots.settled(pt.simulate(BANDIT, max_samples=100))
+    with pytest.raises(ValueError, match="goal=1"):
+        pt.plots.settled(known, goal=1)

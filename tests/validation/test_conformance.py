@@ -7,7 +7,13 @@ import pytest
 
 import paretoid as pt
 from paretoid import registry
-from paretoid.validation.conformance import BanditTests, GoalTests, RadiusTests, RuleTests
+from paretoid.validation.conformance import (
+    BanditTests,
+    GoalTests,
+    RadiusTests,
+    RateTests,
+    RuleTests,
+)
 from paretoid.validation.conformance import goal as goal_module
 
 RADII = [
@@ -20,6 +26,7 @@ RADII = [
     pt.UnknownScale(a=1.0),
     pt.UnknownScale(w=0.3, union="pairs"),
 ]
+RATE_RADII = [pt.BetaBinomial(), pt.BetaBinomial(rho=(3.0, 100.0), union="pairs")]
 MIXED_RADII = [pt.MixedScale(["unknown", "known"])]
 GOALS = [pt.ParetoSet(), pt.ParetoSet((0.5, 0.1)), pt.AtMost(1), pt.AtMost(2, 0.3),
          pt.Cover(), pt.Cover(0.2, 0.7), pt.Cover(0.0, (1.0, 0.2)),
@@ -60,6 +67,7 @@ def classes(base, members, **attributes):
 
 
 globals().update(classes(RadiusTests, RADII))
+globals().update(classes(RateTests, RATE_RADII))
 globals().update({
     f"{name}Mixed": kind
     for name, kind in classes(RadiusTests, MIXED_RADII, sizes=[(2, 2), (6, 2)]).items()
@@ -75,10 +83,11 @@ globals().update(classes(BanditTests, BANDITS))
 
 def test_every_member_of_the_registry_is_in_a_list_above():
     rules = (*PAIR_RULES, *BUDGET_RULES, *BEST_ARM_RULES)
-    listed = {type(m) for m in (*RADII, *MIXED_RADII, *GOALS, *rules, *BANDITS)}
+    radii = (*RADII, *RATE_RADII, *MIXED_RADII)
+    listed = {type(m) for m in (*radii, *GOALS, *rules, *BANDITS)}
     shipped = {*registry.GOALS.values(), *registry.RULES.values(), *registry.BANDITS.values()}
     pairwise = set(registry.PAIR_RADII.values()) - {pt.LUCB1Like}  # of another form
-    assert listed == shipped | pairwise
+    assert listed == shipped | pairwise | set(registry.RATE_RADII.values())
 
 
 def failing(base, member, **attributes):

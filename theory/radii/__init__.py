@@ -5,6 +5,7 @@ theory/PROOFS.md, their steps in tests/theory/test_radii_derivations.py.
 """
 
 from paretoid.theory.radii.base import PairwiseRadius, Radius, RoleTerms
+from paretoid.theory.radii.beta_binomial import BetaBinomial
 from paretoid.theory.radii.claims import MixtureRadius
 from paretoid.theory.radii.kaufmann_koolen import KaufmannKoolen
 from paretoid.theory.radii.lucb1_like import LUCB1Like, SingleArm
@@ -13,6 +14,7 @@ from paretoid.theory.radii.mixture import Mixture
 from paretoid.theory.radii.unknown_scale import CHI_EXACT, UnknownScale, chi
 
 __all__ = [
-    "CHI_EXACT", "KaufmannKoolen", "LUCB1Like", "MixedScale", "Mixture", "MixtureRadius",
+    "CHI_EXACT", "BetaBinomial", "KaufmannKoolen", "LUCB1Like", "MixedScale", "Mixture",
+    "MixtureRadius",
     "PairwiseRadius", "Radius", "RoleTerms", "SingleArm", "UnknownScale", "chi",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ correct member fails with probability below 1e-6. Our own members pass the same 
 from paretoid.validation.conformance.bandit import BanditTests
 from paretoid.validation.conformance.goal import GoalTests
 from paretoid.validation.conformance.radius import RadiusTests
+from paretoid.validation.conformance.rates import RateTests
 from paretoid.validation.conformance.rule import RuleTests
 
-__all__ = ["BanditTests", "GoalTests", "RadiusTests", "RuleTests"]
+__all__ = ["BanditTests", "GoalTests", "RadiusTests", "RateTests", "RuleTests"]

@@ -1,0 +1,69 @@
+"""Arms that are settled against participants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paretoid.plots import style
+from paretoid.text import goal_label
+from paretoid.theory.checks import check_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
+    """How many arms are surely optimal, surely dominated and undecided at each N, on average.
+
+    known   of `settled_by`, or for a plan of `estimation.settled_in_plan`
+    goal    position of the goal to draw
+
+    The bands add up to all arms. Runs whose goal is answered count with what they knew then, so a
+    goal that asks for few arms leaves the others undecided for good. The dotted line is the share
+    of runs with an answer.
+
+    >>> import paretoid as pt
+    >>> bandit = pt.GaussianBandit([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
+    >>> axes = settled(pt.settled_by(bandit, [30, 60, 120], replications=10, seed=1))
+    >>> axes.get_ylabel(), axes.get_ylim()[1]
+    ('arms, mean', np.float64(3.0))
+    """
+    import xarray as xr
+    from matplotlib.ticker import MaxNLocator
+
+    if not isinstance(known, xr.Dataset) or not {"budget", "settled"} <= set(known.variables):
+        raise ValueError(
+            f"{type(known).__name__} does not say what is settled at each N: pass what settled_by "
+            f"returns, or for a plan estimation.settled_in_plan. Runs of simulate say it of their "
+            f"end alone."
+        )
+    goals = [str(name) for name in known.goal.values]
+    goal = check_count(goal, name="goal", least=0, most=len(goals) - 1, why="it is a position.")
+    one = known.isel(goal=goal).transpose("budget", ..., "arm")
+    verdicts = one.settled.values
+    N, K = known.budget.values, verdicts.shape[-1]
+    runs = tuple(range(1, verdicts.ndim))
+    optimal, dominated = (K * (verdicts == kind).mean(axis=runs) for kind in (1, -1))
+    answered = one.stopped.values.mean(axis=tuple(range(1, one.stopped.ndim)))
+    axes = style.one_axes(ax, 6.5, 4.0)
+    bands = (
+        (0 * optimal, optimal, style.DARK, "", "surely optimal"),
+        (optimal, optimal + dominated, style.LIGHT, "//", "surely dominated"),
+        (optimal + dominated, 0 * optimal + K, "0.93", "", "undecided"),
+    )
+    for low, high, color, hatch, label in bands:
+        axes.fill_between(
+            N, low, high, facecolor=color, edgecolor="white", hatch=hatch, lw=0, label=label
+        )  # fmt: skip
+    axes.plot(N, K * answered, color="black", ls=":", lw=1.8, label="share of runs with an answer")
+    axes.set_xlim(N[0], N[-1] if len(N) > 1 else N[0] + 1)
+    axes.set_ylim(0, K)
+    axes.set_xlabel("participants N")
+    axes.set_ylabel("arms, mean")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    share = axes.secondary_yaxis("right", functions=(lambda arms: arms / K, lambda part: part * K))
+    share.set_ylabel("share of arms, of runs")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    style.legend(axes)
+    axes.set_title(style.wrap(goal_label(goals[goal]), 70), loc="right", fontsize="small", y=-0.24)
+    return axes
