@@ -73,7 +73,7 @@ def informed(
 
     >>> from paretoid import GaussianBandit
     >>> guess = GaussianBandit([[0.0, 0.0], [1.0, 0.9], [1.2, 0.8], [-3.0, -2.0]])
-    >>> radius = informed(guess, replications=2, max_samples=1000)
+    >>> radius = informed(guess, replications=5, max_samples=2000)
     >>> type(radius).__name__, radius.guarantee
     ('UnknownScale', 'proved')
     >>> shares = radius.shares.arms             # the two close arms need most of the samples

@@ -258,6 +258,7 @@ def plan(
     Attributes say in words what the guarantee and the bounds rest on, which assumptions were made
     and which arms tie.
 
+    >>> from paretoid import AtMost
     >>> from paretoid.estimation import fit, load_trial
     >>> trial = load_trial("covboost-groupB")
     >>> posterior = fit(trial, "pooled", chains=2, cores=1)
