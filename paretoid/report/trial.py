@@ -59,7 +59,7 @@ class Flow:
     >>> first, second = explorer.ask(2)
     >>> explorer.tell(second, {"x": 1.0, "y": "missing"})
     >>> flow = Flow.of(explorer.replay())
-    >>> flow.participants.tolist(), flow.known.sum(axis=0).tolist(), flow.used.sum()
+    >>> flow.participants.tolist(), flow.known.sum(axis=0).tolist(), int(flow.used.sum())
     ([1, 1], [1, 0], 0)
     """
 
