@@ -207,7 +207,12 @@ class Bandit:
 
     @property
     def gaussian(self) -> BoolArray:
-        """(D,) objectives whose outcomes are Gaussian, so that their variance can be learnt."""
+        """(D,) objectives whose outcomes are Gaussian, so that their variance can be learnt.
+
+        >>> from paretoid import MixedBandit
+        >>> MixedBandit([[0.0, 0.1], [1.0, 0.2]], ["gaussian", "binary"], sd=1.0).gaussian
+        array([ True, False])
+        """
         return np.full(self.D, self.model == "gaussian")
 
     @property

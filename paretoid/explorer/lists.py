@@ -58,6 +58,9 @@ class Lists:
         self.strata: dict[str, Stretch] = {}
         self.requested: dict[str, str] = {}  # the caller's id of an `ask` to its stratum
 
+    def __repr__(self) -> str:
+        return f"Lists({self.scheme!r}, {self.public}, {self.strata}, {self.requested})"
+
     def created(self, body: dict[str, Any]) -> None:
         """The trial begins; a randomised one with the hash of its secret."""
         if self.scheme is not None:

@@ -134,7 +134,12 @@ class PairwiseRadius(Radius):
 
     @property
     def by_objective(self) -> bool:
-        """True: v differs by objective, and `arm_terms` returns it with a last axis for these."""
+        """True: v differs by objective, and `arm_terms` returns it with a last axis for these.
+
+        >>> from paretoid.theory import MixedScale, Mixture
+        >>> Mixture().by_objective, MixedScale(["unknown", "known"]).by_objective
+        (False, True)
+        """
         return False
 
     def constants(self, K: int, D: int, delta: float) -> tuple[float, float]:

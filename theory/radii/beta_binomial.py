@@ -87,11 +87,19 @@ class BetaBinomial(Radius):
         return self._claims.constants(K, D, delta)
 
     def role_terms(self, K: int, D: int, delta: float) -> RoleTerms | None:
-        """What arms, rivals and objectives with larger shares have less than the worst."""
+        """What arms, rivals and objectives with larger shares have less than the worst.
+
+        >>> BetaBinomial().role_terms(20, 3, 0.1) is None     # uniform shares
+        True
+        """
         return self._claims.role_terms(K, D, delta)
 
     def first_count(self, K: int, D: int, delta: float) -> int:
-        """Always 1: rates lie between 0 and 1, so bounds are finite from the beginning."""
+        """Always 1: rates lie between 0 and 1, so bounds are finite from the beginning.
+
+        >>> BetaBinomial().first_count(20, 3, 0.1)
+        1
+        """
         return 1
 
     def weights(self, K: int) -> FloatArray:

@@ -61,7 +61,14 @@ class RateTests(MemberTests):
     """
 
     def bounds(self, delta: float, successes: Any, counts: Any) -> tuple[float, float]:
-        """(lower, upper) on the difference of two rates."""
+        """(lower, upper) on the difference of two rates.
+
+        >>> from paretoid.theory.radii import BetaBinomial
+        >>> mine = type("Mine", (RateTests,), {"member": BetaBinomial()})()
+        >>> lower, upper = mine.bounds(0.1, [0, 90], [100, 100])
+        >>> lower < -0.9 < upper < 0
+        True
+        """
         levels = Levels.of(self.member, 2, 1, delta)
         n = np.array(counts, dtype=float)[:, None]
         means = np.array(successes, dtype=float)[:, None] / np.maximum(n, 1)

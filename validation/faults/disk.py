@@ -28,7 +28,11 @@ _FILE = re.compile(r"(\d+)<((?:\\x[0-9a-f]{2})*)>")
 
 @dataclass(frozen=True)
 class Call:
-    """One system call that succeeded: its name, the files it names, its bytes and numbers."""
+    """One system call that succeeded: its name, the files it names, its bytes and numbers.
+
+    >>> Call("write", ("/d/a",), b"new", at=4).data
+    b'new'
+    """
 
     name: str
     paths: tuple[str, ...]
@@ -42,6 +46,7 @@ def recorded(command: Sequence[str], folder: Path) -> list[Call]:
 
     The latter are calls with the name "said". Needs strace, for Linux.
 
+    >>> import shutil
     >>> recorded(["true"], Path("nowhere")) if shutil.which("strace") else []
     []
     """
