@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 
 import pytest
 
@@ -29,7 +28,7 @@ def test_a_store_is_whole_after_every_fault():
     assert faults.failures(faults.run(0.02, names=names)) == []
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="records system calls")
+@pytest.mark.skipif(not faults.can_record(), reason="records system calls")
 def test_a_disk_that_never_syncs_loses_what_was_acknowledged(tmp_path, monkeypatch):
     do = faults.Disk.do
     monkeypatch.setattr(

@@ -13,6 +13,6 @@ is not.
 
 from paretoid.validation.faults.batteries import failures, run
 from paretoid.validation.faults.damage import damaged
-from paretoid.validation.faults.disk import Call, Disk, recorded
+from paretoid.validation.faults.disk import Call, Disk, can_record, recorded
 
-__all__ = ["Call", "Disk", "damaged", "failures", "recorded", "run"]
+__all__ = ["Call", "Disk", "can_record", "damaged", "failures", "recorded", "run"]

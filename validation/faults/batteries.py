@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import random
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from paretoid.validation.faults import ledger, store
+from paretoid.validation.faults.disk import can_record
 
 Fault = Callable[[int, random.Random, Path], Counter[str]]
 #: what is done: (battery, how often, counts that must be zero)
@@ -37,7 +37,7 @@ def run(
     progress: Callable[[str], None] | None = None,
     names: Iterable[str] = tuple(BATTERIES),
 ) -> dict[str, dict[str, int]]:
-    """Every battery, `scale` times its size; those of power cuts need strace, else are left out.
+    """Every battery, `scale` times its size; those of power cuts need strace, and are left out where it cannot trace.
 
     >>> run(0.01, names=["ledger, changed"])["ledger, changed"]["unnoticed"]
     0
@@ -45,7 +45,7 @@ def run(
     results = {}
     for name in names:
         battery, times, _ = BATTERIES[name]
-        if name.endswith("power cut") and not shutil.which("strace"):
+        if name.endswith("power cut") and not can_record():
             continue
         with tempfile.TemporaryDirectory() as folder:
             rng = random.Random(f"{seed} {name}")

@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+_STRACE = ["strace", "-f", "-y", "-xx", "-s", "100000000", "--seccomp-bpf"]
 _TRACED = (
     "openat,write,pwrite64,fsync,fdatasync,ftruncate,rename,renameat,renameat2,link,linkat,"
     "unlink,unlinkat,mkdir,mkdirat"
@@ -41,19 +43,29 @@ class Call:
     flags: str = ""
 
 
+def can_record() -> bool:
+    """Is strace here, and may it trace?
+
+    >>> can_record() in (True, False)
+    True
+    """
+    if shutil.which("strace") is None:
+        return False
+    tried = subprocess.run([*_STRACE, "-o", os.devnull, "true"], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
 def recorded(command: Sequence[str], folder: Path) -> list[Call]:
     """The calls of a program that change files in `folder`, and what it says on standard output.
 
     The latter are calls with the name "said". Needs strace, for Linux.
 
-    >>> import shutil
-    >>> recorded(["true"], Path("nowhere")) if shutil.which("strace") else []
+    >>> recorded(["true"], Path("nowhere")) if can_record() else []
     []
     """
     with tempfile.NamedTemporaryFile("r", suffix=".strace") as log:
-        trace = ["strace", "-f", "-y", "-xx", "-s", "100000000", "--seccomp-bpf"]
         subprocess.run(
-            [*trace, "-e", f"trace={_TRACED}", "-o", log.name, *command],
+            [*_STRACE, "-e", f"trace={_TRACED}", "-o", log.name, *command],
             check=True, stdout=subprocess.PIPE,
         )  # fmt: skip
         return _calls(log.read().splitlines(), str(folder.absolute()))
