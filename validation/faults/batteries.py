@@ -37,7 +37,7 @@ def run(
     progress: Callable[[str], None] | None = None,
     names: Iterable[str] = tuple(BATTERIES),
 ) -> dict[str, dict[str, int]]:
-    """Every battery, `scale` times its size; those of power cuts need strace, and are left out where it cannot trace.
+    """Every battery, `scale` times its size; power cuts are left out where strace cannot trace.
 
     >>> run(0.01, names=["ledger, changed"])["ledger, changed"]["unnoticed"]
     0
