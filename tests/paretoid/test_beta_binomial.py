@@ -292,4 +292,4 @@ def test_words_name_the_condition():
     assert "if outcomes are 0 or 1 and" in guarantee(radius, True, 0.1)
     stand_in, words = _bound_radius(radius, informed=False)
     assert stand_in == pt.Mixture(rho=50.0)
-    assert "not for the plan's own radius" in words
+    assert "this plan's own has no such bound" in words
