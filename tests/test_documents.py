@@ -81,7 +81,11 @@ def run_shell(content, folder):
     return printed
 
 
-@pytest.mark.parametrize("document", TUTORIALS, ids=["README", "examples"])
+@pytest.mark.parametrize(
+    "document",
+    [TUTORIALS[0], pytest.param(TUTORIALS[1], marks=pytest.mark.slow)],
+    ids=["README", "examples"],
+)
 def test_what_the_document_says_is_what_happens(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     session: dict[str, object] = {"__name__": "__main__"}

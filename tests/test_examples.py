@@ -41,7 +41,7 @@ def marked(path):
     return pytest.param(path, marks=[pytest.mark.slow] if slow else [], id=path.stem)
 
 
-@pytest.mark.parametrize("example", map(marked, EXAMPLES))
+@pytest.mark.parametrize("example", [marked(path) for path in EXAMPLES])
 def test_the_example_runs(example, tmp_path):
     result = subprocess.run(
         [sys.executable, str(example)], capture_output=True, text=True, cwd=tmp_path

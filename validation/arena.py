@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,16 +97,14 @@ def comcov2() -> pt.Bandit:
 
 
 def members() -> tuple[list[pt.Rule], list[pt.Radius]]:
-    """Rules and radii of the registry with their default arguments."""
-    rules = []
-    for kind in registry.RULES.values():
-        try:
-            rule = kind()
-        except ValueError:
-            continue  # it needs a budget
-        if rule.budget is None:
-            rules.append(rule)
-    return rules, [kind() for kind in registry.PAIR_RADII.values()]
+    """Rules and radii of the registry with their default arguments, where these are enough."""
+    made: list[list[Any]] = [[], []]
+    for members, kinds in zip(made, (registry.RULES, registry.PAIR_RADII), strict=True):
+        for kind in kinds.values():
+            with suppress(ValueError, TypeError):  # a budget, or what is known of each objective
+                members.append(kind())
+    rules, radii = made
+    return [rule for rule in rules if rule.budget is None], radii
 
 
 def measure(problem: Problem, rule: pt.Rule, radius: pt.Radius, runs: int, seed: int) -> list[Cell]:

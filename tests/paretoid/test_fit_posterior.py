@@ -209,9 +209,8 @@ def uniformity(ranks):
     return stats.chisquare(np.bincount(ranks // 10, minlength=10)).pvalue
 
 
-@pytest.mark.parametrize(
-    "variances", [pytest.param(how, marks=pytest.mark.slow) for how in VARIANCES[::2]] + ["partial"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("variances", VARIANCES)
 def test_ranks_of_the_truth_are_uniform(variances, monkeypatch):
     # At most four p-values at 1e-5: a correct model fails once in 25,000 seeds.
     wrong = 40 if variances == "pooled" else 0

@@ -76,6 +76,6 @@ def test_a_plan_can_use_the_radius_that_knows_rare_events(planned):
     )
     assert result.attrs["guarantee"] == "proved"
     assert "for any 0/1 outcomes" in result.attrs["guarantee_in_words"]
-    assert "not for the plan's own radius" in str(result.attrs)
+    assert "this plan's own has no such bound" in str(result.attrs)
     page = " ".join(plan_page._methods(posterior, result))
     assert "beta-binomial mixture martingale bounds" in page

@@ -23,6 +23,7 @@ def test_the_engine_itself_raises_no_alarm():
     assert hunt(None) == {}
 
 
+@pytest.mark.slow  # the quick battery of .ci/run hunts every mutant
 def test_the_table_in_the_readme_is_what_was_found():
     found = {m.name: FOUND.get(m.name) or hunt(m) for m in MUTANTS}
     fresh = table(found)

@@ -43,7 +43,10 @@ def small_large(monkeypatch):
 # --- whole experiments ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "table1")) for name in EXPERIMENTS],
+)
 def test_every_experiment_writes_raw_results_a_table_and_a_picture(name, tmp_path, small_large):
     screen = quiet()
     done = reproduce(name, replications=2, out=tmp_path, seed=3, console=screen)
