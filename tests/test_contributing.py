@@ -53,6 +53,7 @@ def outside(guide, tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_guide_print_what_it_shows_and_their_tests_pass(guide, outside):
     printed = ""
     for command in "".join(unnamed(guide, "sh")).splitlines():
@@ -83,6 +84,7 @@ def test_the_recipes_keep_to_our_own_style(outside):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("recipe", "right", "wrong"),
     [

@@ -39,7 +39,15 @@ def examples_share_their_fits():
         yield
 
 
-@pytest.mark.parametrize("name", [*MODULES, "paretoid"])
+#: examples that plan a trial on a calendar, or draw every round of a run
+SLOW = {"paretoid.plots.recruitment", "paretoid.plots.over_time"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in MODULES]
+    + ["paretoid"],
+)
 def test_the_examples_in_docstrings_are_true(name):
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0

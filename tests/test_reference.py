@@ -17,6 +17,9 @@ from paretoid import theory, validation
 SCRIPT = Path(__file__).parents[1] / "examples" / "make_reference.py"
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reference")

@@ -42,7 +42,7 @@ def problems(draw, D=None):
 
 
 @pytest.mark.parametrize("rule", UNIFORM, ids=repr)
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_loops_in_rounds_equal_the_readable_loop(rule, data):
     bandit, seed = data.draw(problems())
@@ -66,7 +66,7 @@ def test_loops_in_rounds_equal_the_readable_loop(rule, data):
 
 
 @pytest.mark.parametrize("rule", BEST_ARM, ids=repr)
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_loops_for_one_objective_equal_the_readable_loop(rule, data):
     bandit, seed = data.draw(problems(D=1))

@@ -50,6 +50,7 @@ def uninterrupted():
     return long_campaign().run()
 
 
+@pytest.mark.slow
 def test_a_driver_killed_again_and_again_at_random_loses_nothing(tmp_path, uninterrupted, request):
     """SIGKILL after a random number of further files; what is there is used, the rest computed."""
     dice = random.Random(11)
@@ -113,6 +114,7 @@ def cluster():
         yield running
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_of_two_processes_gives_the_same_and_survives_a_killed_worker(
     tmp_path, cluster, uninterrupted, monkeypatch
 ):

@@ -14,6 +14,9 @@ from paretoid.validation.benchmarks import batching
 ROOT = Path(__file__).parents[2]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def example():
     path = ROOT / "examples" / "live_trial.py"

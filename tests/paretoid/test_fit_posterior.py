@@ -47,6 +47,7 @@ def fits():
     return of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "variances"),
     [case if case == FITTED[0] else pytest.param(*case, marks=pytest.mark.slow) for case in FITTED],
@@ -97,6 +98,7 @@ def test_a_sampler_that_needed_no_second_attempt_says_so(fits):
     assert attempt.diagnostics.ess > 1000  # so far from 200 that seeds do not matter
 
 
+@pytest.mark.slow
 def test_events_that_nobody_had_leave_a_beta_posterior():
     # 8 means with errors of about 0.015 sd: 0.08 is exceeded once in 10^6 seeds.
     trial = rare_events(4, 2, 50)

@@ -185,11 +185,7 @@ def test_a_ledger_on_a_read_only_medium_is_read_and_not_written(medium):
     out.chmod(0o777)
 
     def read(name):
-        page = str(out / f"{name}.html")
-        for command in (
-            ["status"], ["verify", "--head", head], ["export", str(out / name)],
-            ["report", "--out", page],
-        ):  # fmt: skip
+        for command in (["status"], ["verify", "--head", head], ["export", str(out / name)]):
             with pytest.raises(SystemExit) as ended:
                 main(["trial", command[0], str(medium / "trial.db"), *command[1:]])
             assert not ended.value.code
@@ -202,8 +198,7 @@ def test_a_ledger_on_a_read_only_medium_is_read_and_not_written(medium):
             with pytest.raises(LedgerError, match="cannot be written here; nothing was recorded"):
                 explorer.ask()
         assert copy_ledger(medium / "trial.db", out / "copy.db")[1] == head
-    for name in ("csv", "csv.html"):
-        assert (out / f"after.{name}").read_text() == (out / f"before.{name}").read_text()
+    assert (out / "after.csv").read_text() == (out / "before.csv").read_text()
     assert [file.name for file in medium.iterdir()] == ["trial.db"]
     shutil.rmtree(out)
 

@@ -189,7 +189,9 @@ COVBOOST = [
     pytest.param(
         pt.Mixture(rho=100.0, union="pairs"), (29_500, 3_100, 12_900), marks=pytest.mark.slow
     ),
-    (pt.Mixture(rho=100.0, sides="two"), (27_700, 2_560, 10_800)),
+    pytest.param(
+        pt.Mixture(rho=100.0, sides="two"), (27_700, 2_560, 10_800), marks=pytest.mark.slow
+    ),
     (pt.Mixture(rho=100.0), (26_100, 2_360, 10_700)),
     pytest.param(
         pt.UnknownScale(rho=100.0, w=0.1, a=3.0, union="pairs"), (32_700,), marks=pytest.mark.slow

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -196,6 +197,7 @@ def test_bounds_fall_as_eps_rises(means, delta, first, second):
         assert bound(means, delta, eps1=large) <= bound(means, delta, eps1=small)
 
 
+@pytest.mark.slow
 @exactly
 @given(eighths(), deltas)
 def test_bounds_rise_with_k_up_to_the_whole_set(means, delta):

@@ -51,8 +51,8 @@ BANDITS = [
 
 
 def marked(member):
-    """Rules that compute for long between samples are tested by --full."""
-    slow = isinstance(member, (pt.Tracking, pt.PosteriorSampling))
+    """Rules that compute for long, or are much like another one, are tested by --full."""
+    slow = isinstance(member, (pt.Tracking, pt.PosteriorSampling, pt.LUCBpp, pt.UGapEc))
     return {"pytestmark": [pytest.mark.slow]} if slow else {}
 
 

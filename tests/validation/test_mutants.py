@@ -18,6 +18,7 @@ def test_the_mutant_is_caught_by_every_check_named_for_it(mutant):
     assert not missing, f"{mutant.name} survives {', '.join(sorted(missing))}: a check is missing"
 
 
+@pytest.mark.slow
 def test_the_engine_itself_raises_no_alarm():
     # Coverage and the sequential test: wrong once in 10^6 seeds each. The rest is certain.
     assert hunt(None) == {}

@@ -86,6 +86,7 @@ def test_experiments_have_the_size_of_the_paper():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_algorithms_compared_share_their_instances_and_seeds(tmp_path):
     done = reproduce("table1", replications=3, out=tmp_path, console=quiet())
     means = setting.random_means(3, 5, 2, 1)
@@ -121,6 +122,7 @@ def interrupted_parts(parts, stop_at, ran):
     return [make(i, part) for i, part in enumerate(parts)]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_what_is_finished_and_continues(tmp_path, monkeypatch):
     original, ran = slow_elimination.parts, []
 
