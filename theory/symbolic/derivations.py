@@ -6,6 +6,7 @@ theory/PROOFS.md that are not here are in the tests that it names.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -319,12 +320,14 @@ def theorem_1_holds_with_the_exact_calibration() -> Iterator[bool]:
     Below, twice the radius is under 0.99 Delta at max(2, printed time), on a dense grid.
     """
     for level in np.concatenate([np.geomspace(1e-6, 1, 20), np.linspace(1, 6, 40)]):
-        gap = np.geomspace(1e-8, 12 * np.e, 1500)[:-1]
-        inner = 4 * np.exp(2 * level) * np.log(12 * np.e / gap)
+        gap = np.geomspace(1e-8, 12 * math.e, 1500)[:-1]
+        inner = 4 * np.exp(2 * level) * np.log(12 * math.e / gap)
         time = np.maximum(88 / gap**2 * np.log(np.maximum(inner, 1.0)), 2.0)
         twice = 4 * np.sqrt((2 * C_g(float(level)) + 4 * np.log(4 + np.log(time))) / time)
         yield (twice < 0.99 * gap).all()
-    yield all(C_g(float(level)) <= (1 + 1 / np.e) * level for level in np.geomspace(4.8, 1e4, 200))
+    yield all(
+        C_g(float(level)) <= (1 + 1 / math.e) * level for level in np.geomspace(4.8, 1e4, 200)
+    )
 
 
 @derivation("numerical", "KaufmannKoolen, the sharp bound")
