@@ -18,11 +18,13 @@ import csv
 import hashlib
 import io
 import re
+import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from paretoid.text import meant
 from paretoid.writing import new_file
@@ -174,6 +176,25 @@ def read_bytes(path: str | Path) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"{path} cannot be read: {reason}.") from None
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """A TOML file's tables, or a sentence why there are none.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "mine.toml"
+    >>> _ = file.write_text("delta = 0.1")
+    >>> read_toml(file)
+    {'delta': 0.1}
+    """
+    data = read_bytes(path)
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        why = "its brackets are nested too deeply"
+    except ValueError as error:  # also an integer of 5,000 digits
+        why = str(error)
+    raise ValueError(f"{path} is no TOML: {why}.")
 
 
 def _near(file: Path) -> str:

@@ -85,13 +85,10 @@ def oc(
         float | None,
         typer.Option(help="Margin as a ratio of geometric means; default 1.5 where log-normal."),
     ] = None,
-    eps1: Annotated[
-        str | None,
-        typer.Option(metavar="X[,X...]", help="Margin in endpoints' units (logs if log-normal)."),
-    ] = None,
+    eps1: published.Eps1 = None,
     margin_means: MarginMeans = "any",
     delta: Delta = 0.1,
-    max_samples: Annotated[int, typer.Option(help="Participants a trial can have.")] = 3000,
+    max_samples: published.MaxSamples = 3000,
     fixed: Annotated[
         int | None,
         typer.Option(metavar="N", help="Of the fixed design; default: the proved one's mean."),

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
     from paretoid.estimation import TrialSummary
 
+Eps1 = Annotated[
+    str | None,
+    typer.Option(metavar="X[,X...]", help="Margin in endpoints' units (logs if log-normal)."),
+]
+MaxSamples = Annotated[int, typer.Option(help="Participants a trial can have.")]
 Arms = Annotated[
     str | None, typer.Option(metavar="COL,...", help="Columns of the CSV that name an arm.")
 ]

@@ -88,17 +88,11 @@ def new(
     Examples: paretoid trial new design.toml trial.db
               paretoid trial new design.toml trial.db --seed-file pharmacy/seed.json
     """
-    import tomllib
-
     from paretoid.explorer import Design, Explorer
     from paretoid.explorer.blinding import blind as mask
+    from paretoid.tables import read_toml
 
-    try:
-        data = tomllib.loads(design.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"the design {design} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"the design {design} is no TOML: {error}.") from None
+    data = read_toml(design)
     if control is not None:
         data = _with_control(data, control)
     checked = Design.from_dict(data)

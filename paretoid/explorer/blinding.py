@@ -7,14 +7,13 @@ an arm's own would give the arm away, and is refused.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
-import stat
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
+
+from paretoid.explorer.private import read_private, write_private
 
 
 def masks(size: int) -> list[str]:
@@ -58,40 +57,15 @@ class Key:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the key to a new file of mode 0600; an existing file is never overwritten."""
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-        try:
-            handle = os.open(path, flags, 0o600)
-        except FileExistsError:
-            raise ValueError(
-                f"{path} exists already, and overwriting a key would unmask nothing ever again. "
-                f"Choose another name."
-            ) from None
-        except OSError as error:
-            raise ValueError(f"the key {path} cannot be created: {error.strerror}.") from None
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            os.fchmod(file.fileno(), 0o600)  # whatever the umask says
-            json.dump({"masks": self.names}, file, indent=1, ensure_ascii=False)
-            file.flush()
-            os.fsync(file.fileno())
+        write_private(path, {"masks": self.names})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Key:
         """Read a key; refused if others could have read it too."""
-        file = Path(path)
+        data = read_private(path, "key", "the trial may not be blind")
         try:
-            mode = stat.S_IMODE(file.stat().st_mode)
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise ValueError(f"the key {path} cannot be read: {error.strerror}.") from None
-        if mode & 0o077:
-            raise ValueError(
-                f"the key {path} has mode {mode:04o}, so others can read it and the trial may not "
-                f"be blind. Find out who has, then chmod 600 it."
-            )
-        try:
-            names: Any = json.loads(text)["masks"]
-            return cls({str(mask): str(arm) for mask, arm in names.items()})
-        except (ValueError, KeyError, TypeError, AttributeError):
+            return cls({str(mask): str(arm) for mask, arm in data["masks"].items()})
+        except (KeyError, TypeError, AttributeError):
             raise ValueError(f"{path} is no key of paretoid.") from None
 
 

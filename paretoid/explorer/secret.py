@@ -14,17 +14,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import os
 import secrets
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from paretoid.writing import new_file
+from paretoid.explorer.private import read_private, write_private
 
 #: uniform numbers of a participant by stratum and number in it: for the arm; and, where a block
 #: begins, for what it is made of and for its length
@@ -99,36 +96,18 @@ class Secret:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a new file of mode 0600; an existing file is never overwritten."""
-        data = {"paretoid": "secret", "trial": self.trial, "secret": self.key.hex()}
-        with new_file(path, private=True) as draft:
-            draft.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        write_private(path, {"paretoid": "secret", "trial": self.trial, "secret": self.key.hex()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Secret:
         """Read a seed file; refused if others could have read it too."""
-        file = Path(path)
+        data = read_private(path, "seed file", "the list may not be concealed")
         try:
-            mode = stat.S_IMODE(file.stat().st_mode)
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise ValueError(
-                f"the seed file {path} cannot be read: {error.strerror}. Without it nobody can be "
-                f"placed; nothing was recorded."
-            ) from None
-        except UnicodeDecodeError:
-            raise ValueError(f"{path} is no seed file of paretoid.") from None
-        if os.name == "posix" and mode & 0o077:
-            raise ValueError(
-                f"the seed file {path} has mode {mode:04o}, so others can read it and the list may "
-                f"not be concealed. Find out who has, then chmod 600 it."
-            )
-        try:
-            data: Any = json.loads(text)
             key = bytes.fromhex(data["secret"])
             if data["paretoid"] != "secret" or len(key) < 16:
                 raise ValueError
             return cls(str(data["trial"]), key)
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             raise ValueError(f"{path} is no seed file of paretoid.") from None
 
 

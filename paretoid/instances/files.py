@@ -20,13 +20,12 @@ A TOML file says all of it::
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
-from paretoid.tables import read_bytes, read_table, refuse, write_csv
+from paretoid.tables import read_table, read_toml, refuse, write_csv
 from paretoid.text import meant
 from paretoid.theory.checks import WrongTypeError, check_choice
 from paretoid.writing import write_text
@@ -99,13 +98,7 @@ def _from_csv(path: str | Path, kind: str, scale: Any, minimize: list[str]) -> B
 
 
 def _from_toml(path: str | Path) -> Bandit:
-    try:
-        data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no TOML: {error}.") from None
-    except (RecursionError, ValueError) as error:  # brackets without end; 5000 digits
-        why = "its brackets are nested too deeply" if isinstance(error, RecursionError) else error
-        raise ValueError(f"{path} cannot be read: {why}. Give lists of numbers.") from None
+    data = read_toml(path)
     for key in data:
         if key not in _KEYS:
             hint = meant(key, _KEYS)

@@ -11,7 +11,6 @@ Others come from a TOML file, see `read_scenarios`.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ import numpy as np
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, MixedBandit
 from paretoid.estimation.planning import PlannedBandit
 from paretoid.goals import Goal, PracticalSet
-from paretoid.tables import read_bytes
+from paretoid.tables import read_toml
 from paretoid.text import meant
 from paretoid.theory.checks import FloatArray, as_epsilon, as_numbers
 from paretoid.theory.gaps import omega
@@ -215,13 +214,7 @@ def read_scenarios(path: str | Path, base: Bandit) -> list[Scenario]:
     >>> own.name, own.bandits[0].means.tolist()
     ('B disappoints', [[1.0, 0.0], [0.2, 0.3]])
     """
-    try:
-        data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no TOML: {error}.") from None
-    except (RecursionError, ValueError) as error:  # brackets without end; 5000 digits
-        why = "its brackets are nested too deeply" if isinstance(error, RecursionError) else error
-        raise ValueError(f"{path} cannot be read: {why}. Give lists of numbers.") from None
+    data = read_toml(path)
     if not data:
         raise ValueError(f'{path} has no scenario; one is a table, ["its name"], with means.')
     return [_own(name, table, base, f"{path}, scenario {name!r}") for name, table in data.items()]

@@ -297,7 +297,7 @@ def test_answers_are_printed_when_they_come(trial):
 
 
 BAD = {
-    "no design": (["new", "none.toml", "t.db"], "cannot be read"),
+    "no design": (["new", "none.toml", "t.db"], "none.toml is no file: nothing has that name"),
     "no ledger": (["status", "none.db"], "no ledger at none.db"),
     "no such id": (["record", "have.db", "7", "IgG=1"], "there is no allocation '7'"),
     "nothing said": (["record", "have.db", "1"], "what was measured"),
@@ -506,3 +506,9 @@ def test_a_key_that_others_can_read_is_refused(tmp_path):
         Key.load(path)
     with pytest.raises(ValueError, match="cannot be read"):
         Key.load(tmp_path / "none")
+
+
+def test_a_design_with_brackets_without_end_is_refused_in_a_sentence(trial, tmp_path):
+    (tmp_path / "deep.toml").write_text("arms = " + "[" * 5000)
+    with pytest.raises(ValueError, match=r"deep\.toml is no TOML: its brackets are nested"):
+        trial("new", "deep.toml", "t.db")

@@ -185,9 +185,9 @@ def test_templates_and_instances_replace_nothing_unasked(here, capsys):
 
 #: makers of files; what they write to, or on, must be the draft of `new_file` or a stream in memory
 WRITERS = {"write_text", "write_bytes", "to_netcdf", "savefig", "replace", "rename", "open"}
-#: a ledger and its key are made new by the operating system's own exclusive creation
+#: a ledger is made new by SQLite, after the operating system's own exclusive creation
 OWN_WAYS = {
-    "paretoid/writing.py", "paretoid/explorer/ledger.py", "paretoid/explorer/blinding.py",
+    "paretoid/writing.py", "paretoid/explorer/ledger.py",
     # a copy of a ledger, damaged on purpose in a folder of its own
     "validation/faults/ledger.py", "validation/faults/store.py",
 }  # fmt: skip
