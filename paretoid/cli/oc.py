@@ -131,7 +131,7 @@ def oc(
 
     from paretoid.cli import members
     from paretoid.estimation import fold_margin, plug_in_bandit
-    from paretoid.estimation.planning import bandit_of_trial
+    from paretoid.estimation.instances import bandit_of_trial
     from paretoid.goals import AtMost
     from paretoid.operating import designs, operating_characteristics, words
     from paretoid.operating import scenarios as truths

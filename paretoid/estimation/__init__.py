@@ -8,16 +8,13 @@
 from paretoid.estimation.compat import load_fit, save_fit
 from paretoid.estimation.datasets import TRIALS, load_trial
 from paretoid.estimation.informed import informed
+from paretoid.estimation.instances import plug_in_bandit, posterior_bandits
+from paretoid.estimation.margins import fold_margin
 from paretoid.estimation.model import build_model
-from paretoid.estimation.planning import (
-    fold_margin,
-    pareto_probability,
-    plan,
-    plug_in_bandit,
-    posterior_bandits,
-)
+from paretoid.estimation.planning import plan
 from paretoid.estimation.predictive import posterior_check, prior_check
 from paretoid.estimation.prior_sensitivity import sensitivity, under_priors
+from paretoid.estimation.probability import pareto_probability
 from paretoid.estimation.sampling import FitError, attempts, fit
 from paretoid.estimation.settling import settled_in_plan
 from paretoid.estimation.summary import TrialSummary

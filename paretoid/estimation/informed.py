@@ -10,7 +10,8 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.design.informed import CEILING
 from paretoid.design.informed import informed as informed_by_bandits
-from paretoid.estimation.planning import bandit_of_trial, posterior_bandits, with_margin
+from paretoid.estimation.instances import bandit_of_trial, posterior_bandits
+from paretoid.estimation.margins import with_margin
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import Goal
 from paretoid.theory.checks import check_count

@@ -9,45 +9,43 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, MixedBandit
-from paretoid.bandits.kinds import Kind, kind_in_words
+from paretoid.bandits import Bandit
 from paretoid.bounds import Problem, setting_bounds
 from paretoid.conduct import Conduct
 from paretoid.design.informed import informed
+from paretoid.design.tuned import tuned_radius
 from paretoid.estimation.blocking import blocking_pairs, ties_in_words
-from paretoid.estimation.compat import group
 from paretoid.estimation.conducting import conducted
-from paretoid.estimation.draws import posterior_draws
-from paretoid.estimation.expectations import (
-    jackknife_error,
-    mean_given_the_rest,
-    without_each_part,
+from paretoid.estimation.instances import (
+    plug_in_bandit,
+    plug_in_time_error,
+    posterior_bandits,
+    tell_scales,
 )
-from paretoid.estimation.margins import as_goals
-from paretoid.estimation.margins import fold_margin as fold_margin
-from paretoid.estimation.margins import with_margin as with_margin
+from paretoid.estimation.margins import as_goals, with_margin
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.probability import pareto_probability as pareto_probability
-from paretoid.estimation.ranges import kinds_of, possible_draws
+from paretoid.estimation.plan_words import (
+    bound_radius,
+    guarantee_in_words,
+    shares_in_words,
+    stated_ranges,
+)
+from paretoid.estimation.ranges import kinds_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import Goal
-from paretoid.goals.base import with_union
 from paretoid.intervals import quantile
-from paretoid.parts import default_mixture
 from paretoid.runs.setting import as_conduct
 from paretoid.summaries import summary_of
-from paretoid.theory.characteristic_time import characteristic_time
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
     check_choice,
     check_count,
     check_delta,
-    is_number,
     is_real,
     refusal,
 )
-from paretoid.theory.radii import BetaBinomial, KaufmannKoolen, Mixture, PairwiseRadius, Radius
+from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,140 +58,6 @@ SCALE_QUANTILE = 0.95
 
 #: assurances whose sample size a plan states
 ASSURANCES = (0.8, 0.9)
-
-_PILOT = 20
-
-
-class PlannedBandit(GaussianBandit):
-    """Gaussian outcomes whose radius believes another scale than the one they are drawn with.
-
-    scale   (K, D) what a known-scale radius uses
-    noise   (K, D) the standard deviations of the outcomes
-    """
-
-    def __init__(self, means: Any, noise: FloatArray, scale: Any, **names: Any) -> None:
-        super().__init__(means, scale, **names)
-        self.noise = np.array(np.broadcast_to(noise, (self.K, self.D)))
-
-    @property
-    def _spread(self) -> FloatArray:
-        return self.noise
-
-
-def posterior_bandits(
-    fit: Any, n: int, correlation: Any = None, ranges: Mapping[str, Any] | None = None
-) -> list[Bandit]:
-    """`n` instances, draws spread evenly over the posterior; log outcomes where log-normal.
-
-    Gaussian with a scale per arm and endpoint, Bernoulli where all endpoints are binary, or a
-    `MixedBandit` where some are. So it is where endpoints are correlated: `correlation` is that of
-    the Gaussians behind the outcomes of one participant, a number or a matrix. `ranges`, by the
-    names of normal endpoints, are ends that no outcome leaves; draws they exclude are left out.
-
-    >>> from paretoid.estimation import fit, load_trial
-    >>> trial = load_trial("covboost-groupB")
-    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
-    >>> bandits = posterior_bandits(posterior, 3)
-    >>> bandits[0].means.shape, bool((bandits[0].means != bandits[1].means).any())
-    ((8, 3), True)
-    """
-    means, scales = posterior_draws(fit)
-    trial = trial_of(fit)
-    kinds = kinds_of(trial, ranges)
-    possible = possible_draws(means, scales, kinds)
-    n = check_count(n, name="n", most=len(possible), why="each instance is a posterior draw.")
-    rows = possible[np.floor((np.arange(n) + 0.5) * len(possible) / n).astype(int)]
-    return [bandit_of_trial(trial, means[r], scales[r], None, correlation, kinds) for r in rows]
-
-
-def plug_in_bandit(
-    fit: Any, correlation: Any = None, ranges: Mapping[str, Any] | None = None
-) -> Bandit:
-    """The instance at the posterior means, with root mean square scales.
-
-    Means are averages of `expectations.mean_given_the_rest`, which hardly depend on the seed.
-
-    >>> from paretoid.estimation import fit, load_trial
-    >>> trial = load_trial("covboost-groupB")
-    >>> posterior = fit(trial, "pooled", chains=2, cores=1)
-    >>> bandit = plug_in_bandit(posterior)
-    >>> bandit.objectives, bool((abs(bandit.means - trial.mean) < 0.05).all())
-    (('IgG', 'NT50 wild-type', 'NT50 delta'), True)
-    """
-    means, scales = posterior_draws(fit)
-    trial = trial_of(fit)
-    kinds = kinds_of(trial, ranges)
-    rows = possible_draws(means, scales, kinds)
-    return _averaged(trial, mean_given_the_rest(fit)[rows], scales[rows], correlation, kinds)
-
-
-def _averaged(
-    trial: TrialSummary,
-    means: FloatArray,
-    scales: FloatArray,
-    correlation: Any = None,
-    kinds: tuple[Kind, ...] | None = None,
-) -> Bandit:
-    spread = np.sqrt((scales**2).mean(axis=0))
-    return bandit_of_trial(trial, means.mean(axis=0), spread, None, correlation, kinds)
-
-
-def plug_in_time_error(fit: Any) -> float:
-    """The Monte Carlo standard error of T* at the posterior means, relative to it.
-
-    From the same T*, to 0.1%, of the draws without a fifth of every chain at a time; NaN where
-    arms tie.
-    """
-    trial, chains = trial_of(fit), group(fit, "posterior").sizes["chain"]
-    means, scales = mean_given_the_rest(fit), posterior_draws(fit)[1]
-    parts = zip(without_each_part(means, chains), without_each_part(scales, chains), strict=True)
-    times = []
-    for kept_means, kept_scales in parts:
-        known = Problem.of(_averaged(trial, kept_means, kept_scales))
-        made = characteristic_time(
-            known.means, known.noise, outcomes=known.outcomes, tolerance=1e-3
-        )
-        times.append(made.time)
-    return jackknife_error(np.log(times))
-
-
-def bandit_of_trial(
-    trial: TrialSummary,
-    means: FloatArray,
-    noise: FloatArray,
-    scale: Any = None,
-    correlation: Any = None,
-    kinds: tuple[Kind, ...] | None = None,
-) -> Bandit:
-    """A bandit with the arms and endpoints of `trial`; known-scale radii are told `scale`."""
-    names: dict[str, Any] = {
-        "arms": trial.arms, "objectives": trial.endpoints, "minimize": trial.minimize,
-    }  # fmt: skip
-    kinds = kinds_of(trial) if kinds is None else kinds
-    if correlation is not None or len(set(kinds)) > 1 or not isinstance(kinds[0], str):
-        shared = 0.0 if correlation is None else correlation
-        return MixedBandit(means, kinds, sd=noise, scale=scale, correlation=shared, **names)
-    if kinds[0] == "binary":
-        return BernoulliBandit(means, **names)
-    return PlannedBandit(means, noise, noise if scale is None else scale, **names)
-
-
-def tell_scales(
-    bandits: Sequence[Bandit], fit: Any, radius: Radius, scale_quantile: float
-) -> list[Bandit]:
-    """The bandits, told the fit's quantile of every scale if the radius relies on scales."""
-    first = bandits[0]
-    if not isinstance(radius, Radius):  # simulate refuses what is none
-        return list(bandits)
-    if not (radius.known(first.D) & first.gaussian).any():
-        return list(bandits)
-    trial, shared = trial_of(fit), getattr(first, "correlation", None)
-    stated = np.quantile(posterior_draws(fit)[1], scale_quantile, axis=0)
-    kinds = getattr(first, "kinds", None)
-    return [
-        bandit_of_trial(trial, bandit.means, bandit.noise, stated, shared, kinds)  # type: ignore[attr-defined]
-        for bandit in bandits
-    ]
 
 
 def plan(
@@ -355,9 +219,9 @@ def plan(
     result["returned"] = (("goal", "arm"), returned)
 
     assert bound_by is not None
-    bound_radius, bound_words = _bound_radius(bound_by, uniform is not None)
+    inverted, bound_words = bound_radius(bound_by, uniform is not None)
     problems = [Problem.of(bandit) for bandit in bandits]
-    bounds = [[setting_bounds(b, g, delta, bound_radius) for b in problems] for g in goal_list]
+    bounds = [[setting_bounds(b, g, delta, inverted) for b in problems] for g in goal_list]
     for name in ("sharp_bound", "theorem_1"):
         table = [[float(limits.get(name, math.nan)) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
@@ -378,10 +242,10 @@ def plan(
         **({"expected_samples_per_arm": expected} if tuned else {}),
         "shares": shares if tuned else "as given",
         "mix": mix if uniform is not None else 1.0,
-        "guarantee_in_words": _in_words(
+        "guarantee_in_words": guarantee_in_words(
             radius, trial, kinds, scale_quantile, delta, runs.attrs["guarantee"], correlation
         ),
-        "shares_in_words": _shares_in_words(radius, len(goal_list), mix)
+        "shares_in_words": shares_in_words(radius, len(goal_list), mix)
         if uniform is not None
         else "",
         "bounds_in_words": bound_words,
@@ -396,7 +260,7 @@ def plan(
         "fold": 0.0 if fold is None else fold,
         "scale_quantile": scale_quantile,
         **({} if correlation is None else {"correlation": np.ravel(correlation).tolist()}),
-        **({"ranges": json.dumps(_stated(trial, kinds))} if ranges else {}),
+        **({"ranges": json.dumps(stated_ranges(trial, kinds))} if ranges else {}),
         **({} if conduct is None else {"conducted": repr(conduct)}),
         "asked": "; ".join(map(repr, asked)),  # with all digits, which `goal` has not
     }
@@ -426,34 +290,6 @@ def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:
     return np.unique(sizes)
 
 
-def _default_radius(bandit: Bandit, goals: Sequence[Goal], delta: float, expected: float) -> Radius:
-    rho = Mixture.tuned(bandit.K, bandit.D, delta, samples=expected).rho
-    return with_union(default_mixture(bandit.gaussian, rho), goals)
-
-
-def tuned_radius(
-    bandit: Bandit,
-    goals: Sequence[Goal],
-    delta: float,
-    max_samples: int,
-    *,
-    seed: int = 1,
-    executor: Any = None,
-) -> tuple[Radius, float]:
-    """(the default radius with uniform shares, samples per arm that its rho is tuned to).
-
-    A pilot of simulated trials on the instance says how many samples they need.
-    """
-    from paretoid.runs.simulate import simulate
-
-    pilot = simulate(
-        bandit, goals, radius=_default_radius(bandit, goals, delta, max_samples / bandit.K),
-        delta=delta, replications=_PILOT, seed=seed, max_samples=max_samples, executor=executor,
-    )  # fmt: skip
-    expected = float(pilot.stopping_time.median("replication").max()) / bandit.K
-    return _default_radius(bandit, goals, delta, expected), expected
-
-
 def _another_seed(seed: int) -> int:
     """A seed for the guess, so that the plan is not judged on the noise that shaped it."""
     return int(np.random.SeedSequence(seed, spawn_key=(14,)).generate_state(1)[0])
@@ -476,113 +312,6 @@ def _needed(time: Any, stopped: BoolArray) -> FloatArray:
     """(goal, level) the smallest N by which that share of draws has stopped; inf if none."""
     times = np.where(stopped, time, np.inf)
     return np.array([[quantile(goal, level) for level in ASSURANCES] for goal in times])
-
-
-def _bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
-    """The radius whose inversion stands for this one, and what that means."""
-    if isinstance(radius, (Mixture, KaufmannKoolen)):
-        whose = "the plan's own radius" + (" with uniform shares" if informed else "")
-        return radius, (
-            f"sharp_bound inverts {whose} on each draw; theorem_1 is for the radius "
-            f"of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
-        )
-    if isinstance(radius, BetaBinomial):
-        plain = Mixture(radius.rho, radius.union)
-        return plain, (
-            "sharp_bound is for another radius (Mixture with scale 1/2): this plan's own has no "
-            "such bound; theorem_1 is for the radius of the paper"
-        )
-    stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
-    return stand_in, (
-        "sharp_bound is for another radius, which is told each draw's scales (Mixture, uniform "
-        "shares): a rough figure, for this plan's radius must also learn them; theorem_1 is for "
-        "the radius of the paper"
-    )
-
-
-def _in_words(
-    radius: Radius,
-    trial: TrialSummary,
-    kinds: tuple[Kind, ...],
-    scale_quantile: float,
-    delta: float,
-    guarantee: str,
-    correlation: Any = None,
-) -> str:
-    """What is promised, and what of each endpoint it rests on."""
-    said = _promise(radius, trial, kinds, scale_quantile, delta, guarantee)
-    if correlation is None:
-        return said
-    shared = f"{correlation:g}" if is_number(correlation) else "as given between each two"
-    return (
-        f"{said} Trials were simulated with endpoints of one participant that are correlated "
-        f"(latent Gaussian correlation {shared}); the guarantee does not lean on that."
-    )
-
-
-def _promise(
-    radius: Radius,
-    trial: TrialSummary,
-    kinds: tuple[Kind, ...],
-    scale_quantile: float,
-    delta: float,
-    guarantee: str,
-) -> str:
-    if guarantee != "proved":
-        return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
-    promise = f"A wrong answer has probability at most {delta:g}"
-    if len(set(kinds)) > 1 or not isinstance(kinds[0], str):
-        return f"{promise} if {_each_endpoint(radius, trial, kinds, scale_quantile)}."
-    if not radius.needs_scale:
-        return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."
-    if kinds[0] == "binary":
-        return f"{promise}, for any 0/1 outcomes."
-    return (
-        f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
-        f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
-    )
-
-
-def _stated(trial: TrialSummary, kinds: tuple[Kind, ...]) -> dict[str, Any]:
-    """The stated ranges by the full names of their endpoints."""
-    return {name: kind for name, kind in zip(trial.endpoints, kinds, strict=True)
-            if not isinstance(kind, str)}  # fmt: skip
-
-
-def _each_endpoint(
-    radius: Radius, trial: TrialSummary, kinds: tuple[Kind, ...], scale_quantile: float
-) -> str:
-    """What is assumed of each endpoint, where they are of different kinds."""
-    known = radius.known(len(trial.endpoints))
-    said = []
-    for d, name in enumerate(trial.endpoints):
-        what = f"log {name}" if trial.scales[d] == "log-normal" else name
-        kind, told = kinds[d], known[d]
-        if kind != "gaussian":
-            said.append(f"{what} {kind_in_words(kind)}")
-        elif told:
-            said.append(
-                f"{what} is sub-Gaussian with at most the scales used, the {scale_quantile:.0%} "
-                f"posterior quantile of each arm"
-            )
-        else:
-            said.append(f"{what} is Gaussian, its variance in each arm learnt in the trial")
-    return "; ".join(said)
-
-
-def _shares_in_words(radius: Radius, goals: int, mix: float) -> str:
-    if getattr(radius, "shares", None) is None:
-        return (
-            "The published data would save no participants here, so delta is shared out evenly and "
-            "they are not leant on at all."
-        )
-    averaged = ", averaged over the goals after each is normalised" if goals > 1 else ""
-    return (
-        f"Planned with the published data: delta is shared out by the samples that each arm is "
-        f"expected to need{averaged} (mix {mix:g}). The guarantee does not lean on them: a wrong "
-        f"answer has probability at most delta whatever those data were worth, if they are not "
-        f"counted again in the trial."
-    )
 
 
 def _nearest(bandit: Bandit) -> tuple[float, int, int]:

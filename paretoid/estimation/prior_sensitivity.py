@@ -16,15 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.estimation.compat import add_groups, annotate, group, pareto_smoothed
+from paretoid.estimation.instances import posterior_bandits, tell_scales
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import (
-    design_of,
-    pareto_probability,
-    posterior_bandits,
-    tell_scales,
-)
+from paretoid.estimation.planning import design_of
 from paretoid.estimation.predictive import log_likelihood, replicate
 from paretoid.estimation.priors import DefaultPriors, check_width
+from paretoid.estimation.probability import pareto_probability
 from paretoid.estimation.ranges import correlation_of, ranges_of
 from paretoid.estimation.sampling import fit as sample
 from paretoid.intervals import quantile_interval

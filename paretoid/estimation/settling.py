@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.estimation.instances import posterior_bandits, tell_scales
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import design_of, posterior_bandits, tell_scales
+from paretoid.estimation.planning import design_of
 from paretoid.runs.settling import settled_by
 
 if TYPE_CHECKING:

@@ -11,13 +11,10 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.conduct import Conduct
-from paretoid.estimation.planning import (
-    REALISTIC,
-    plug_in_bandit,
-    posterior_bandits,
-    tuned_radius,
-    with_margin,
-)
+from paretoid.design.tuned import tuned_radius
+from paretoid.estimation.instances import plug_in_bandit, posterior_bandits
+from paretoid.estimation.margins import with_margin
+from paretoid.estimation.planning import REALISTIC
 from paretoid.goals import Goal, ParetoSet
 from paretoid.intervals import Interval, mean_interval, quantile_interval, share
 from paretoid.operating import designs as _designs

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, MixedBandit
-from paretoid.estimation.planning import PlannedBandit
+from paretoid.estimation.instances import PlannedBandit
 from paretoid.goals import Goal, PracticalSet
 from paretoid.tables import read_toml
 from paretoid.text import meant

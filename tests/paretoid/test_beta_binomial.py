@@ -13,7 +13,7 @@ from scipy.special import polygamma, psi
 import paretoid as pt
 from paretoid import loop, registry, theory
 from paretoid.engine import two_rates
-from paretoid.estimation.planning import _bound_radius
+from paretoid.estimation.plan_words import bound_radius
 from paretoid.report.methods import guarantee, intervals_of
 from paretoid.runs.chunk import generator
 from paretoid.runs.setting import Setting
@@ -290,6 +290,6 @@ def test_words_name_the_condition():
     assert radius == pt.BetaBinomial(rho=50.0)
     assert "outcomes 0 or 1 of any rate" in intervals_of(radius, repr(radius))
     assert "if outcomes are 0 or 1 and" in guarantee(radius, True, 0.1)
-    stand_in, words = _bound_radius(radius, informed=False)
+    stand_in, words = bound_radius(radius, informed=False)
     assert stand_in == pt.Mixture(rho=50.0)
     assert "this plan's own has no such bound" in words

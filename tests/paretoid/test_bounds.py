@@ -6,7 +6,7 @@ import pytest
 import paretoid as pt
 from paretoid import theory
 from paretoid.bounds import NAMES, Problem, exact_gaussian, sample_bounds, setting_bounds
-from paretoid.estimation.planning import PlannedBandit
+from paretoid.estimation.instances import PlannedBandit
 from paretoid.registry import goal_of, radius_of
 
 MEANS = [[1.0, 0.0], [0.0, 1.0], [-0.5, -0.25]]

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import paretoid as pt
-from paretoid.estimation.planning import PlannedBandit
+from paretoid.estimation.instances import PlannedBandit
 from paretoid.runs import dispatch, progress, tiles
 from paretoid.runs.chunk import Checkpoint, advance_chunk, run_chunk
 from paretoid.runs.dispatch import Task

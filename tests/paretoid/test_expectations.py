@@ -12,7 +12,7 @@ from paretoid.bounds import Problem
 from paretoid.estimation import load_trial, plug_in_bandit
 from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.expectations import jackknife_error, mean_given_the_rest
-from paretoid.estimation.planning import plug_in_time_error
+from paretoid.estimation.instances import plug_in_time_error
 from paretoid.estimation.priors import DefaultPriors
 
 

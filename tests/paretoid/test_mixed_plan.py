@@ -11,8 +11,8 @@ import paretoid as pt
 from paretoid.cli.app import app
 from paretoid.estimation import TrialSummary, pareto_probability, plan, posterior_bandits
 from paretoid.estimation.draws import posterior_draws
+from paretoid.estimation.instances import tell_scales
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import tell_scales
 from paretoid.estimation.ranges import correlation_of, kinds_of, possible_draws, ranges_of
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml

@@ -8,8 +8,8 @@ import pytest
 import paretoid as pt
 from paretoid import theory
 from paretoid.estimation import TrialSummary, fit, plan
+from paretoid.estimation.instances import plug_in_bandit
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import plug_in_bandit
 from paretoid.report import plan as plan_page
 from paretoid.report import plan_text
 from paretoid.report.plan_text import as_text

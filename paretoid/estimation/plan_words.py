@@ -1,0 +1,118 @@
+"""A plan in words: what is promised, on what it rests, and whose the bounds are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paretoid.bandits.kinds import Kind, kind_in_words
+from paretoid.estimation.summary import TrialSummary
+from paretoid.theory.checks import is_number
+from paretoid.theory.radii import BetaBinomial, KaufmannKoolen, Mixture, PairwiseRadius, Radius
+
+
+def guarantee_in_words(
+    radius: Radius,
+    trial: TrialSummary,
+    kinds: tuple[Kind, ...],
+    scale_quantile: float,
+    delta: float,
+    guarantee: str,
+    correlation: Any = None,
+) -> str:
+    """What is promised, and what of each endpoint it rests on."""
+    said = _promise(radius, trial, kinds, scale_quantile, delta, guarantee)
+    if correlation is None:
+        return said
+    shared = f"{correlation:g}" if is_number(correlation) else "as given between each two"
+    return (
+        f"{said} Trials were simulated with endpoints of one participant that are correlated "
+        f"(latent Gaussian correlation {shared}); the guarantee does not lean on that."
+    )
+
+
+def _promise(
+    radius: Radius,
+    trial: TrialSummary,
+    kinds: tuple[Kind, ...],
+    scale_quantile: float,
+    delta: float,
+    guarantee: str,
+) -> str:
+    if guarantee != "proved":
+        return f"{radius} is heuristic here: nothing bounds the probability of a wrong answer."
+    promise = f"A wrong answer has probability at most {delta:g}"
+    if len(set(kinds)) > 1 or not isinstance(kinds[0], str):
+        return f"{promise} if {_each_endpoint(radius, trial, kinds, scale_quantile)}."
+    if not radius.needs_scale:
+        return f"{promise} if (log) outcomes are Gaussian; the fitted variances are not relied on."
+    if kinds[0] == "binary":
+        return f"{promise}, for any 0/1 outcomes."
+    return (
+        f"{promise} if the true scales are at most those used, the {scale_quantile:.0%} posterior "
+        f"quantile of each arm and endpoint, and (log) outcomes are sub-Gaussian."
+    )
+
+
+def stated_ranges(trial: TrialSummary, kinds: tuple[Kind, ...]) -> dict[str, Any]:
+    """The stated ranges by the full names of their endpoints."""
+    return {name: kind for name, kind in zip(trial.endpoints, kinds, strict=True)
+            if not isinstance(kind, str)}  # fmt: skip
+
+
+def _each_endpoint(
+    radius: Radius, trial: TrialSummary, kinds: tuple[Kind, ...], scale_quantile: float
+) -> str:
+    """What is assumed of each endpoint, where they are of different kinds."""
+    known = radius.known(len(trial.endpoints))
+    said = []
+    for d, name in enumerate(trial.endpoints):
+        what = f"log {name}" if trial.scales[d] == "log-normal" else name
+        kind, told = kinds[d], known[d]
+        if kind != "gaussian":
+            said.append(f"{what} {kind_in_words(kind)}")
+        elif told:
+            said.append(
+                f"{what} is sub-Gaussian with at most the scales used, the {scale_quantile:.0%} "
+                f"posterior quantile of each arm"
+            )
+        else:
+            said.append(f"{what} is Gaussian, its variance in each arm learnt in the trial")
+    return "; ".join(said)
+
+
+def shares_in_words(radius: Radius, goals: int, mix: float) -> str:
+    """Whether the published data shape the shares of delta, and that no promise rests on them."""
+    if getattr(radius, "shares", None) is None:
+        return (
+            "The published data would save no participants here, so delta is shared out evenly and "
+            "they are not leant on at all."
+        )
+    averaged = ", averaged over the goals after each is normalised" if goals > 1 else ""
+    return (
+        f"Planned with the published data: delta is shared out by the samples that each arm is "
+        f"expected to need{averaged} (mix {mix:g}). The guarantee does not lean on them: a wrong "
+        f"answer has probability at most delta whatever those data were worth, if they are not "
+        f"counted again in the trial."
+    )
+
+
+def bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
+    """The radius whose inversion stands for this one, and what that means."""
+    if isinstance(radius, (Mixture, KaufmannKoolen)):
+        whose = "the plan's own radius" + (" with uniform shares" if informed else "")
+        return radius, (
+            f"sharp_bound inverts {whose} on each draw; theorem_1 is for the radius "
+            f"of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
+        )
+    if isinstance(radius, BetaBinomial):
+        plain = Mixture(radius.rho, radius.union)
+        return plain, (
+            "sharp_bound is for another radius (Mixture with scale 1/2): this plan's own has no "
+            "such bound; theorem_1 is for the radius of the paper"
+        )
+    stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
+    return stand_in, (
+        "sharp_bound is for another radius, which is told each draw's scales (Mixture, uniform "
+        "shares): a rough figure, for this plan's radius must also learn them; theorem_1 is for "
+        "the radius of the paper"
+    )
