@@ -15,7 +15,7 @@ from paretoid import registry
 from paretoid.bandits import Bandit
 from paretoid.bounds import exact_gaussian
 from paretoid.conduct import Conduct
-from paretoid.engine.cache import is_compiled
+from paretoid.engine.cache import is_compiled, what_compiling_takes
 from paretoid.goals import Goal
 from paretoid.parts import guarantee_of
 from paretoid.rules import Rule
@@ -284,9 +284,9 @@ class Campaign:
         """
         failures: list[tuple[Tile, Exception]] = []
         with executor_for(executor, self.compiled, self._sample_of_work()) as pool:
-            if runs_here(pool) and self.compiled:
-                if progress and not is_compiled():
-                    tell("compiling the engine; only the first run does, it takes half a minute")
+            if runs_here(pool) and self.compiled and not is_compiled(self._compile):
+                if progress:
+                    tell(what_compiling_takes())
                 self._compile()
             tasks = self._tasks(sink, workers_of(pool))
             runs = sum(task.tile.runs for task in tasks)
