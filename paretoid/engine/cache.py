@@ -88,10 +88,15 @@ def _prune(base: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def keeps_kernels() -> bool:
+    """True: what is compiled now is there for the next process."""
+    directory = cache_directory()
+    return directory is not None and os.access(directory, os.W_OK)
+
+
 def what_compiling_takes() -> str:
     """A sentence for who waits for it."""
-    directory = cache_directory()
-    if directory is not None and os.access(directory, os.W_OK):
+    if keeps_kernels():
         return "compiling the engine, which takes some 20 seconds; only the first run does"
     return (
         "compiling the engine, which takes some 20 seconds, in every process: its cache cannot be "

@@ -67,12 +67,13 @@ class StoredKernel(_Cache):  # type: ignore[misc]
         file = self._file(sig, data.codegen)
         draft = file.with_name(f"{file.name}.{uuid4().hex}")
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(dumps(data._reduce()))
-            os.replace(draft, file)
-        except OSError:
             with suppress(OSError):
-                draft.unlink()
+                file.parent.mkdir(parents=True, exist_ok=True)
+                draft.write_bytes(dumps(data._reduce()))
+                os.replace(draft, file)
+        finally:
+            with suppress(OSError):
+                draft.unlink()  # gone already, unless that failed or was interrupted
 
     def _file(self, sig: Any, codegen: Any) -> Path:
         assert self._directory is not None
