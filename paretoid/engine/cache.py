@@ -110,6 +110,10 @@ def is_compiled(work: Callable[[], object]) -> bool:
     False: it ended at one that has to be compiled, which takes seconds; do it again for that.
     Without a compiler (`NUMBA_DISABLE_JIT`) nothing has to be.
     """
+    if "paretoid.engine.stored" not in sys.modules and not os.environ.get("NUMBA_DISABLE_JIT"):
+        directory = cache_directory()  # no kernel is in memory: Numba need not be imported to see
+        if directory is None or not any(directory.iterdir()):
+            return False
     from paretoid.engine.stored import NotCompiledError, may_compile
 
     before = may_compile.set(False)

@@ -130,6 +130,8 @@ class Campaign:
         _refuse_repeats(self.deltas, "deltas")
         self.streams = streams_of(self.goals, self.bandits[0].D)
         self.conduct = as_conduct(conduct, self.bandits[0], self.max_samples)
+        #: True: the readable loop runs it all, with the same results; see `soonest`
+        self.readable = False
 
     def __repr__(self) -> str:
         sizes = {
@@ -168,10 +170,9 @@ class Campaign:
     @cached_property
     def compiled(self) -> bool:
         """True: compiled loops run all of it; False: the readable loop runs some."""
+        goals, budget, conduct = tuple(self.goals), self.max_samples, self.conduct
         return all(
-            Setting(
-                bandit, tuple(self.goals), self.rule, radius, 0.1, self.max_samples, self.conduct
-            ).compiled
+            Setting(bandit, goals, self.rule, radius, 0.1, budget, conduct, self.readable).compiled
             for bandit in self.bandits
             for radius in self.radii
         )
