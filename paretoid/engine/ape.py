@@ -21,6 +21,7 @@ from typing import Any
 
 from paretoid.engine.arms import (
     BLOCK,
+    FEW,
     SLACK,
     WIDE,
     _lower,
@@ -48,8 +49,6 @@ from paretoid.engine.program import (
     TIME,
 )
 from paretoid.engine.settled import _certify_arm, _certify_dominated, _certify_optimal
-
-FEW = 12  # below this many arms, and with v by objective, arms are looked at one by one
 
 
 @kernel
@@ -526,9 +525,11 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
         if t == start:
             _certify_dominated(x, l, lr, v, drop, zero, settled)
         else:
-            _certify_arm(x, l, lr, v, drop, zero, arm, settled)
+            _certify_arm(x, l, lr, v, drop, zero, arm, settled, m, e)
             if program.both:
-                _certify_arm(x, l, lr, v, drop, zero, clock[FORMER], settled)
+                _certify_arm(
+                    x, l, lr, v, drop, zero, clock[FORMER], settled, m, e
+                )  # fmt: skip
         # decide: b is the argmax of the indices outside OPT, verified; c its contender
         verified = -1
         b = -1
