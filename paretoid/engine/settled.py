@@ -4,7 +4,7 @@
 one that was certainly dominated at some test and never optimal; else 0. `paretoid.loop` says so in
 NumPy. A bound on a pair of arms changes when one of them is sampled, so after a sample one row and
 one column are looked at, in O(K D), and only where nothing is certified yet; squares are compared,
-as in `paretoid.engine.ape`, so hardly any square root is taken.
+as in `paretoid.engine.rows`, so hardly any square root is taken.
 """
 
 from __future__ import annotations
