@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from paretoid.runs.store import Store
 
 
+#: rules, radii, bandits, and with a conduct or without, whose kernels this process has
+_READY: set[tuple[type, type, type, bool]] = set()
+
+
 class CampaignError(RuntimeError):
     """Some chunks failed; all others are finished.
 
@@ -152,7 +156,7 @@ class Campaign:
         """
         return (replication,) if self.single else (instance, replication)
 
-    @property
+    @cached_property
     def guarantees(self) -> list[str]:
         """For each radius what `guarantee_of` says, of every delta.
 
@@ -284,11 +288,10 @@ class Campaign:
         [[[[True, True, True]]]]
         """
         failures: list[tuple[Tile, Exception]] = []
-        with executor_for(executor, self.compiled, self._sample_of_work()) as pool:
-            if runs_here(pool) and self.compiled and not is_compiled(self._compile):
-                if progress:
-                    tell(what_compiling_takes())
-                self._compile()
+        seconds = float(self.seconds.sum()) * self.replications
+        with executor_for(executor, self.compiled, self._sample_of_work(), seconds) as pool:
+            if runs_here(pool) and self.compiled:
+                self._get_ready(progress)
             tasks = self._tasks(sink, workers_of(pool))
             runs = sum(task.tile.runs for task in tasks)
             with Progress(progress, runs, sum(task.seconds for task in tasks)) as shown:
@@ -338,6 +341,20 @@ class Campaign:
     def _sample_of_work(self) -> Any:
         """Something like what workers will be sent, to see whether it can be."""
         return None if self.compiled else (self.bandits, self.goals, self.rule, self.radii)
+
+    def _get_ready(self, progress: bool) -> None:
+        """Load kernels, or say that they are compiled and compile them; once in each process."""
+        kinds = {
+            (type(self.rule), type(radius), type(self.bandits[0]), self.conduct is None)
+            for radius in self.radii
+        }
+        if kinds <= _READY:
+            return
+        if not is_compiled(self._compile):
+            if progress:
+                tell(what_compiling_takes())
+            self._compile()
+        _READY.update(kinds)
 
     def _compile(self) -> None:
         """Compile, or load from the cache, before any thread or process needs the kernels."""

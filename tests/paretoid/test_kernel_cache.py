@@ -192,6 +192,8 @@ def test_compiling_is_said_when_it_will_happen_and_only_then(monkeypatch, caplog
                 raise NotCompiledError
 
         monkeypatch.setattr(pt.Campaign, "_compile", not_yet)
+        monkeypatch.setattr("paretoid.runs.campaign._READY", set())
+        pt.simulate(bandit, max_samples=5, progress=True)
         pt.simulate(bandit, max_samples=5, progress=True)
     assert caplog.text.count("compiling the engine") == 1
     assert len(asked) == 2
