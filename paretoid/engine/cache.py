@@ -97,9 +97,9 @@ def keeps_kernels() -> bool:
 def what_compiling_takes() -> str:
     """A sentence for who waits for it."""
     if keeps_kernels():
-        return "compiling the engine, which takes some 20 seconds; only the first run does"
+        return "compiling the engine, which takes half a minute; only the first run does"
     return (
-        "compiling the engine, which takes some 20 seconds, in every process: its cache cannot be "
+        "compiling the engine, which takes half a minute, in every process: its cache cannot be "
         "written. Set NUMBA_CACHE_DIR to a directory that can be."
     )
 

@@ -17,7 +17,7 @@ from paretoid.runs.chunk import run_chunk
 from paretoid.runs.setting import Setting
 from paretoid.theory.radii import Mixture
 
-#: seconds after which a compiler that has not ended is given up; it takes some 20
+#: seconds after which a compiler that has not ended is given up; it takes half a minute
 _PATIENCE = 300.0
 
 
