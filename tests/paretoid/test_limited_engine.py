@@ -62,7 +62,7 @@ def test_runs_advanced_together_do_not_share_their_tables():
     assert (both.pulls.values[0, 0] == one.pulls.values[0, 0]).all()
 
 
-def test_if_a_rival_surely_dominates_its_own_limit_is_the_question():
+def test_an_arm_at_its_limit_is_sampled_for_its_limit():
     """Arm 1 is better by 5 sd and lies at the limit: only arm 1 is worth sampling."""
     bandit = pt.GaussianBandit([[0.0, 9.0], [5.0, 1.0]], objectives=("a", "b"))
     goal = pt.ParetoSet(limits={"b": pt.at_least(1.0)}).bind(bandit.objectives, bandit.sign)
