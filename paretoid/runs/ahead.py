@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from paretoid.bandits import GaussianBandit
 from paretoid.conduct import Conduct
 from paretoid.engine.cache import is_compiled, keeps_kernels, what_compiling_takes
-from paretoid.goals import Goal, ParetoSet
+from paretoid.goals import Goal, ParetoSet, at_most
 from paretoid.rules import APE
 from paretoid.runs.chunk import run_chunk
 from paretoid.runs.setting import Setting
@@ -21,17 +21,34 @@ from paretoid.theory.radii import Mixture
 _PATIENCE = 300.0
 
 
-def load(conducted: bool) -> None:
-    """Load or compile the loop of APE, and if `conducted` that of trials on a calendar."""
-    for setting in _settings((ParetoSet(),), Conduct(look=2) if conducted else None):
-        run_chunk(setting, 0, [(0,)])
+#: two arms: kernels are the same for any number
+_BANDIT = GaussianBandit([[0.0], [1.0]], objectives=["x"])
 
 
-def _settings(goals: tuple[Goal, ...], conduct: Conduct | None) -> list[Setting]:
-    """Two arms with these goals, at once and as conducted: kernels are the same for any size."""
-    bandit = GaussianBandit([[0.0], [1.0]])
-    conducts = [None] if conduct is None else [None, conduct]
-    return [Setting(bandit, goals, APE(), Mixture(), 0.1, 1, conduct) for conduct in conducts]
+def load(*loops: str) -> None:
+    """Load or compile loops of APE: "ideal"; "limited", of goals with limits; "conducted"."""
+    for loop in loops:
+        goal = ParetoSet(limits={"x": at_most(0.5)} if loop == "limited" else None)
+        run_chunk(_setting(goal, Conduct(look=2) if loop == "conducted" else None), 0, [(0,)])
+
+
+def _setting(goal: Goal, conduct: Conduct | None) -> Setting:
+    return Setting(_BANDIT, (goal,), APE(), Mixture(), 0.1, 1, conduct)
+
+
+def loops_of(goals: Sequence[Goal], conduct: Conduct | None) -> list[str]:
+    """Which loops plans with these goals need, at once and as conducted.
+
+    >>> loops_of([ParetoSet(), ParetoSet(limits={"x": at_most(0.5)})], Conduct(look=2))
+    ['conducted', 'ideal', 'limited']
+    """
+    needed = set()
+    for goal in goals:
+        if _setting(goal, None).compiled:
+            needed.add("ideal" if goal.limits is None else "limited")
+        if conduct is not None and _setting(goal, conduct).compiled:
+            needed.add("conducted")
+    return sorted(needed)
 
 
 @contextmanager
@@ -43,14 +60,13 @@ def compiling_ahead(
     Nothing depends on it: if the other process fails, what comes next compiles as ever. If the
     block fails or is interrupted, the process is ended.
     """
-    ideal, *others = (setting.compiled for setting in _settings(tuple(goals), conduct))
-    conducted = any(others)
-    wanted = (ideal or conducted) and keeps_kernels() and bool(sys.executable)
-    if not wanted or is_compiled(lambda: load(conducted)):
+    loops = loops_of(goals, conduct)
+    wanted = bool(loops) and keeps_kernels() and bool(sys.executable)
+    if not wanted or is_compiled(lambda: load(*loops)):
         yield
         return
     say(f"meanwhile {what_compiling_takes()}")
-    process = _start(conducted)
+    process = _start(loops)
     try:
         yield
         if process is not None:
@@ -63,9 +79,9 @@ def compiling_ahead(
             process.wait()
 
 
-def _start(conducted: bool) -> subprocess.Popen[bytes] | None:
+def _start(loops: Sequence[str]) -> subprocess.Popen[bytes] | None:
     """A process that compiles, with the modules of this one; None if there cannot be one."""
-    code = f"from paretoid.runs.ahead import load; load({conducted})"
+    code = f"from paretoid.runs.ahead import load; load(*{list(loops)!r})"
     modules = os.pathsep.join(path for path in sys.path if path)
     try:
         return subprocess.Popen(

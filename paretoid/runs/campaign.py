@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from paretoid.runs.store import Store
 
 
-#: rules, radii, bandits, and with a conduct or without, whose kernels this process has
-_READY: set[tuple[type, type, type, bool]] = set()
+#: rules, radii, bandits, with a conduct, without limits: those whose kernels this process has
+_READY: set[tuple[type, type, type, bool, bool]] = set()
 
 
 class CampaignError(RuntimeError):
@@ -174,11 +175,13 @@ class Campaign:
     @cached_property
     def compiled(self) -> bool:
         """True: compiled loops run all of it; False: the readable loop runs some."""
-        goals, budget, conduct = tuple(self.goals), self.max_samples, self.conduct
+        budget, conduct = self.max_samples, self.conduct
+        streams = [tuple(self.goals[g] for g in stream) for stream in self.streams]
         return all(
             Setting(bandit, goals, self.rule, radius, 0.1, budget, conduct, self.readable).compiled
             for bandit in self.bandits
             for radius in self.radii
+            for goals in streams
         )
 
     @cached_property
@@ -344,9 +347,11 @@ class Campaign:
 
     def _get_ready(self, progress: bool) -> None:
         """Load kernels, or say that they are compiled and compile them; once in each process."""
+        conducted = self.conduct is not None
         kinds = {
-            (type(self.rule), type(radius), type(self.bandits[0]), self.conduct is None)
+            (type(self.rule), type(radius), type(self.bandits[0]), conducted, goal.limits is None)
             for radius in self.radii
+            for goal in self.goals
         }
         if kinds <= _READY:
             return
@@ -358,8 +363,8 @@ class Campaign:
 
     def _compile(self) -> None:
         """Compile, or load from the cache, before any thread or process needs the kernels."""
-        for radius in self.radii:
-            goals = tuple(self.goals[g] for g in self.streams[0])
+        for radius, stream in product(self.radii, self.streams):
+            goals = tuple(self.goals[g] for g in stream)
             setting = Setting(self.bandits[0], goals, self.rule, radius, 0.1, 1, self.conduct)
             run_chunk(setting, 0, [(0,)])
 

@@ -18,7 +18,7 @@ def started_instead(monkeypatch, code: str) -> list[subprocess.Popen[bytes]]:
     """Pretend that nothing is compiled, and start `code` in place of the compiler."""
     processes: list[subprocess.Popen[bytes]] = []
 
-    def start(conducted: bool) -> subprocess.Popen[bytes]:
+    def start(loops: list[str]) -> subprocess.Popen[bytes]:
         processes.append(subprocess.Popen([sys.executable, "-c", code]))
         return processes[-1]
 
@@ -29,11 +29,11 @@ def started_instead(monkeypatch, code: str) -> list[subprocess.Popen[bytes]]:
 
 
 def test_nothing_is_started_when_kernels_are_there_or_of_no_use(monkeypatch):
-    ahead.load(conducted=False)
+    ahead.load("ideal")
     said: list[str] = []
 
-    def never(conducted: bool) -> None:
-        raise AssertionError(conducted)
+    def never(loops: list[str]) -> None:
+        raise AssertionError(loops)
 
     monkeypatch.setattr(ahead, "_start", never)
     with ahead.compiling_ahead(GOALS, None, said.append):
@@ -45,6 +45,15 @@ def test_nothing_is_started_when_kernels_are_there_or_of_no_use(monkeypatch):
     with ahead.compiling_ahead(GOALS, None, said.append):
         pass  # what is compiled elsewhere would not be found
     assert said == []
+
+
+def test_goals_with_limits_and_a_calendar_have_loops_of_their_own():
+    limited = pt.ParetoSet(limits={"toxicity": pt.at_most(0.3)})
+    late = pt.Conduct(rate=5.0, delay=28.0)
+    assert ahead.loops_of([pt.ParetoSet()], None) == ["ideal"]
+    assert ahead.loops_of([limited, pt.AtMost(1)], late) == ["conducted", "ideal", "limited"]
+    assert ahead.loops_of([limited], late) == ["limited"]
+    assert ahead.loops_of([pt.PracticalSet(0.1)], late) == []
 
 
 @pytest.mark.parametrize("code", ["print(end='')", "raise SystemExit(3)"])
@@ -80,10 +89,10 @@ def test_a_process_that_never_ends_is_given_up(monkeypatch):
 
 def test_what_is_started_finds_this_package_and_its_kernels(monkeypatch):
     """All are compiled here, so it writes none: it looks where this process does."""
-    ahead.load(conducted=True)
+    ahead.load("ideal", "conducted")
     directory = cache_directory()
     before = None if directory is None else sorted(directory.iterdir())
-    process = ahead._start(conducted=True)
+    process = ahead._start(["ideal", "conducted"])
     assert process is not None
     assert process.wait() == 0
     assert before == (None if directory is None else sorted(directory.iterdir()))
