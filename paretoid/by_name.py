@@ -38,8 +38,8 @@ def by_name(given: Any, name: str, read: Callable[[Any, str], float]) -> ByName:
             given = dict(given)
         except (TypeError, ValueError):
             raise WrongTypeError(
-                f"{name}={given!r:.60} must be a number, or numbers by name: {{'IgG': 28}}. In which "
-                f"order they would stand is nowhere said."
+                f"{name}={given!r:.60} must be a number, or numbers by name: {{'IgG': 28}}. In "
+                f"which order they would stand is nowhere said."
             ) from None
     if isinstance(given, Mapping):
         return tuple((str(key), read(value, name)) for key, value in sorted(given.items()))
