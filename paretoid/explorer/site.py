@@ -56,6 +56,9 @@ TAKEN = "taken"
 
 _FORMAT = "paretoid answers 1"
 
+#: where the system has them: line ends as they are, and no waiting for the other end of a pipe
+_BINARY, _NO_WAIT = getattr(os, "O_BINARY", 0), getattr(os, "O_NONBLOCK", 0)
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -121,7 +124,7 @@ def read_file(path: Path) -> bytes:
     pipe, which would wait for ever; never more than `MOST_BYTES`.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0))
+        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | _BINARY | _NO_WAIT)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise ValueError(f"{path} is a link, and files of a site are not followed.") from None
@@ -324,7 +327,7 @@ class Site:
                 raise ValueError(f"nothing was entered: {error}.") from None
         path = self.folder / ENTRIES
         try:
-            handle = os.open(path, os.O_RDWR | os.O_APPEND | NO_FOLLOW)
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | NO_FOLLOW | _BINARY)
             try:
                 _append(handle, b"".join(lines))
             finally:

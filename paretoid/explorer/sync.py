@@ -140,7 +140,7 @@ def add_site(
             shutil.chown(path, group=group)
         for file, text in ((ENTRIES, ""), (ANSWERS, answers.to_text())):
             handle = os.open(path / file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as draft:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as draft:
                 draft.write(text)
                 draft.flush()
                 os.fsync(handle)
@@ -300,7 +300,7 @@ class _Sync:
             if not self.taken.remade and read_file(target).decode("utf-8") == text:
                 return
             with whole_file(target, force=True) as draft:
-                draft.write_text(text, encoding="utf-8")
+                draft.write_text(text, encoding="utf-8", newline="\n")
             if self.taken.remade:
                 target.chmod(0o640 if self.path.stat().st_mode & 0o020 else 0o600)
         except OSError as error:

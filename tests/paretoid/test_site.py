@@ -645,7 +645,8 @@ def test_a_note_of_a_site_cannot_pass_for_another_message(north):
     synchronise(explorer, folder)
     with (folder / ENTRIES).open("ab") as file:
         file.write(text[-1])
-    assert synchronise(explorer, folder).recorded == 1
+    taken = synchronise(explorer, folder)
+    assert (taken.recorded, taken.refused) == (1, [])
 
 
 def test_files_of_others_are_not_read_through_a_sites_folder(north, tmp_path):
@@ -710,14 +711,17 @@ def test_a_name_that_is_none_is_refused(tmp_path, name):
     assert not (tmp_path / "folder").exists()
 
 
-words = st.text("(), /sitemage0", max_size=20)
+words = st.lists(st.sampled_from(["(site ", ", message ", 32 * "0", ")", "/", "x", " "])).map(
+    "".join
+)
 
 
 @given(words.filter(bool), words)
 @settings(max_examples=50, deadline=None)
 def test_what_the_ledger_notes_of_a_message_is_read_back_whatever_was_written_before(site, words):
     key = "0123456789abcdef" * 2
-    if "(" not in site:
+    site = site.replace("(", "")  # as `add_site` has it
+    if site:
         assert as_mark(f"{words} (site {site}, message {key})") == (site, key)
         assert as_request(f"{site}/{'A' * LENGTH}/{key}") == (site, "A" * LENGTH, key)
 
