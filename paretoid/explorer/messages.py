@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from paretoid.text import visible
+
 #: letters of codes, without those that look alike; every code has `LENGTH` of them
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 LENGTH = 8
@@ -153,7 +155,7 @@ def _refuse(word: str) -> Any:
 def _check_text(name: str, value: Any) -> None:
     if value is None and name in ("stratum", "note"):
         return
-    if not isinstance(value, str) or len(value) > MOST_TEXT or not value.isprintable():
+    if not isinstance(value, str) or len(value) > MOST_TEXT or visible(value) != value:
         raise ValueError(
             f"its {name} must be a text of at most {MOST_TEXT} characters, none of them hidden"
         )

@@ -42,7 +42,7 @@ from paretoid.explorer.messages import (
     new_code,
     read_message,
 )
-from paretoid.text import meant
+from paretoid.text import meant, visible
 from paretoid.theory.checks import check_count, refusal
 from paretoid.writing import NO_FOLLOW
 
@@ -288,7 +288,7 @@ class Site:
 
     def tell(self, code: str, outcome: Any, *, note: str | None = None) -> None:
         """Report an outcome, whole or in part, as `Explorer.tell` takes it."""
-        note = None if note is None else _as_text(note, "note")[:MOST_TEXT]
+        note = None if note is None else visible(_as_text(note, "note"))[:MOST_TEXT]
         self._enter("outcome", code, outcome, note=note)
 
     def correct(self, code: str, outcome: Any, *, reason: str) -> None:

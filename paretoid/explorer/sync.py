@@ -38,6 +38,7 @@ from paretoid.explorer.site import (
     read_file,
 )
 from paretoid.explorer.state import TrialState
+from paretoid.text import visible
 from paretoid.theory.checks import refusal
 from paretoid.writing import sync_folder, whole_file
 
@@ -371,7 +372,7 @@ def _as_site(path: Path, site: str | None) -> str:
         raise refusal(isinstance(name, str))(
             f"site={name!r:.120} must be a name of at most 100 characters without brackets."
         )
-    if not name.isprintable():
+    if visible(name) != name:
         raise ValueError(f"site={name!r} must be a name without hidden characters.")
     return name
 

@@ -105,6 +105,22 @@ def test_a_place_that_nobody_received_is_given_back(north):
         site.tell(code, [9.1, 0.0])
 
 
+def test_names_with_hidden_and_with_odd_letters_are_no_dead_end(tmp_path):
+    """An objective's name may hold anything, and a site's what a French keyboard gives."""
+    explorer, folder = pt.Explorer(["a", "b"], ["Ig\u202eG"]), tmp_path / "Ch\u00e2teau\u00a0Nord"
+    add_site(explorer, folder)
+    site = Site(folder, author="Zo\u00e9\u00a0M.")
+    *people, last = site.enrol(12)
+    synchronise(explorer, folder)
+    for i, code in enumerate(people):
+        site.tell(code, [9 + i / 10])
+    (odd,) = site.plausible(last, [9500.0])
+    site.tell(last, [9500.0], note=odd)
+    site.correct(last, [9.5], reason="lu \u00ab\u202f9500\u202f\u00bb")
+    taken = synchronise(explorer, folder)
+    assert (taken.recorded, taken.refused) == (13, [])
+
+
 def test_arms_are_shown_only_where_the_statistician_says_so_each_time(tmp_path):
     explorer, folder = trial(), tmp_path / "north"
     add_site(explorer, folder, show_arms=True)
