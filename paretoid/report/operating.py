@@ -34,9 +34,10 @@ def read_operating(
     try:
         table = xr.load_dataset(io.BytesIO(data), engine="h5netcdf")
         known = [[str(name) for name in table[dim].values] for dim in ("arm", "objective")]
-        designs, theirs = table.sizes["design"], float(table.attrs["delta"])
-        table["on_dominated"].values[designs - 1, 0]
-    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        theirs = float(table.attrs["delta"])
+        if table["on_dominated"].dims != ("scenario", "design", "goal", "interval"):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(f"{path} holds no operating characteristics. {way_out}") from None
     for what, ours, others in (("arms", arms, known[0]), ("endpoints", endpoints, known[1])):
         if list(ours) != others:

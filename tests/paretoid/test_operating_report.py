@@ -77,6 +77,9 @@ def test_what_oc_wrote_is_read_as_it_was(stored, table, nasty_fit):
     arms, objectives = ([str(name) for name in table[dim].values] for dim in ("arm", "objective"))
     again = read_operating(stored, arms, objectives, 0.1)
     assert as_json(words.as_dict(again)) == as_json(words.as_dict(table))
+    one = stored.parent / "one.nc"
+    table.isel(scenario=[0]).to_netcdf(one, engine="h5netcdf")
+    assert read_operating(one, arms, objectives, 0.1).sizes["scenario"] == 1
     for wrong, said in (
         ((arms[::-1], objectives, 0.1), "is about the arms"),
         ((arms, ["x"], 0.1), "is about the endpoints"),
