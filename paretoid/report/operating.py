@@ -55,7 +55,7 @@ def operating_section(table: xr.Dataset, goals: Sequence[str]) -> Section:
     attrs = table.attrs
     said = (
         f"{attrs['runs']:,} simulated trials of each design in each scenario, at most "
-        f"{attrs['max_samples']:,} participants, seed {attrs['seed']}, by `paretoid oc`."
+        f"{attrs['max_samples']:,} participants, seed {attrs['seed']}, by paretoid oc."
     )
     blocks: list[Block] = [
         TextBlock(said + (f" Conduct: {attrs['conduct']}." * bool(attrs["conduct"])))
