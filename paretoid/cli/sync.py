@@ -43,13 +43,22 @@ def add_site(
     """
     from paretoid.explorer import Explorer
     from paretoid.explorer.sync import add_site as make
+    from paretoid.explorer.sync import choice
 
     with Explorer.open(ledger) as explorer:
         make(explorer, folder, site, show_arms=show_arms, group=group)
         with recorded(f"{folder} is made") as shown:
             sees = "arms" if show_arms else "codes"
-            result = {"folder": str(folder), "arms_shown": show_arms, "head": explorer.head}
-            shown(result, [f"made {folder}; the site sees its own entries and {sees}"], json)
+            strata = choice(explorer, site or folder.absolute().name)
+            result = {
+                "folder": str(folder), "arms_shown": show_arms, "strata": list(strata),
+                "head": explorer.head,
+            }  # fmt: skip
+            lines = [f"made {folder}; the site sees its own entries and {sees}"]
+            if strata:
+                names = ", ".join(map(visible, strata))
+                lines.append(f"the site is no stratum of its own; it chooses from {names}")
+            shown(result, lines, json)
 
 
 def sync(

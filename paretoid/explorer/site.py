@@ -22,12 +22,10 @@ what a participant's own outcomes tell somebody who knows what the arms do.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import stat
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,22 +40,19 @@ from paretoid.explorer.messages import (
     new_code,
     read_message,
 )
+from paretoid.explorer.site_files import append, lines_of, locked, read_file
 from paretoid.text import meant, visible
 from paretoid.theory.checks import check_count, refusal
-from paretoid.writing import NO_FOLLOW
 
 ENTRIES, ANSWERS, LOCK = "entries.jsonl", "answers.json", "lock"
 
-#: most bytes of a file that is read, and most participants asked for at once
-MOST_BYTES, _MOST_PLACES = 16_000_000, 1_000
+#: most participants asked for at once
+_MOST_PLACES = 1_000
 
 #: the answer to what was taken into the ledger
 TAKEN = "taken"
 
 _FORMAT = "paretoid answers 1"
-
-#: where the system has them: line ends as they are, and no waiting for the other end of a pipe
-_BINARY, _NO_WAIT = getattr(os, "O_BINARY", 0), getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True)
@@ -115,47 +110,6 @@ class Answers:
         for person in self.participants:
             book.add(person["code"], person["outcomes"], withdrawn=person["withdrawn"])
         return book
-
-
-def read_file(path: Path) -> bytes:
-    """The bytes of a file in a site's folder, which whoever may write there may have put there.
-
-    Never through a link, which could lead to a file that only the reader may read; never from a
-    pipe, which would wait for ever; never more than `MOST_BYTES`.
-    """
-    try:
-        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | _BINARY | _NO_WAIT)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK):
-            raise ValueError(f"{path} is a link, and files of a site are not followed.") from None
-        hint = ""
-        if isinstance(error, FileNotFoundError):
-            hint = " Name a folder that `paretoid trial add-site` made."
-        raise ValueError(f"{path} cannot be read: {error.strerror}.{hint}") from None
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise ValueError(f"{path} is no plain file with this one name, so it is not read.")
-        if status.st_size > MOST_BYTES:
-            raise ValueError(
-                f"{path} has {status.st_size:,} bytes, more than the {MOST_BYTES:,} that a site's "
-                f"file may have; nothing was taken from it. Begin a new folder for the site: its "
-                f"participants come back from the ledger."
-            )
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read(MOST_BYTES)
-    finally:
-        os.close(handle)
-
-
-def lines_of(data: bytes) -> tuple[list[bytes], bool]:
-    """The whole lines of a site's entries, and whether a torn one follows.
-
-    >>> lines_of(b"one\\n\\ntwo\\nthr")
-    ([b'one', b'two'], True)
-    """
-    *whole, rest = data.split(b"\n")
-    return [line for line in (line.rstrip(b"\r") for line in whole) if line], bool(rest)
 
 
 class Site:
@@ -327,11 +281,7 @@ class Site:
                 raise ValueError(f"nothing was entered: {error}.") from None
         path = self.folder / ENTRIES
         try:
-            handle = os.open(path, os.O_RDWR | os.O_APPEND | NO_FOLLOW | _BINARY)
-            try:
-                _append(handle, b"".join(lines))
-            finally:
-                os.close(handle)
+            append(path, b"".join(lines))
         except OSError as error:
             raise ValueError(
                 f"{path} cannot be written: {error.strerror or error}; nothing was entered."
@@ -340,41 +290,6 @@ class Site:
     def _adding(self) -> AbstractContextManager[None]:
         """One at a time at this site."""
         return locked(self.folder / LOCK, "somebody else at this site")
-
-
-@contextmanager
-def locked(path: Path, who: str, timeout: float = 10.0) -> Iterator[None]:
-    """Hold a lock file for a while, or refuse; a killed process lets go of it."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path, mode=0o660)
-    try:
-        lock.acquire(timeout=timeout)
-    except Timeout:
-        raise ValueError(f"{who} is at work ({path}); nothing was done. Try again.") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be written: {error.strerror}; nothing was done.") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _append(handle: int, data: bytes) -> None:
-    """Add bytes to the end of a file, all or none; after a torn line on a line of their own."""
-    size = os.fstat(handle).st_size
-    if size:
-        os.lseek(handle, size - 1, os.SEEK_SET)
-        data = data if os.read(handle, 1) == b"\n" else b"\n" + data
-    if size + len(data) > MOST_BYTES:
-        raise OSError(errno.EFBIG, "it would become too large; ask for a new folder")
-    try:
-        if os.write(handle, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(handle)
-    except BaseException:
-        os.ftruncate(handle, size)
-        raise
 
 
 def _as_text(words: Any, what: str) -> str:

@@ -27,16 +27,8 @@ from paretoid.explorer.events import LedgerError
 from paretoid.explorer.explorer import Explorer
 from paretoid.explorer.messages import Message, as_mark, as_request, key_of, read_message
 from paretoid.explorer.outcomes import known
-from paretoid.explorer.site import (
-    ANSWERS,
-    ENTRIES,
-    TAKEN,
-    Answers,
-    as_stratum,
-    lines_of,
-    locked,
-    read_file,
-)
+from paretoid.explorer.site import ANSWERS, ENTRIES, TAKEN, Answers, as_stratum
+from paretoid.explorer.site_files import lines_of, locked, read_file
 from paretoid.explorer.state import TrialState
 from paretoid.text import visible
 from paretoid.theory.checks import refusal
@@ -213,6 +205,9 @@ class _Sync:
             else:
                 answers[key] = self._answer(number, line)
         self.taken.gone = len(self.done - set(answers))
+        for key, said in before.items():  # of lines that are gone, and may come back
+            if said != TAKEN and key not in self.done:
+                answers.setdefault(key, said)
         self._write(answers)
         return self.taken
 
@@ -245,7 +240,7 @@ class _Sync:
         try:
             self.book.check(message.what, message.code, message.outcome)
             if message.what == "enrol":
-                as_stratum(message.stratum, _choice(self.explorer, self.site))
+                as_stratum(message.stratum, choice(self.explorer, self.site))
         except ValueError as error:
             return self._refuse(number, f"this was not taken: {error}")
         if message.what == "enrol" and all(a is not None for a in self.explorer.answers.values()):
@@ -354,11 +349,11 @@ def _answers(
         for person in _codes(state)
         if person.site == site
     ]
-    strata, measured = _choice(explorer, site), endpoints(design)
+    strata, measured = choice(explorer, site), endpoints(design)
     return Answers(trial_of(explorer), site, shown, measured, strata, people, answers)
 
 
-def _choice(explorer: Explorer, site: str) -> tuple[str, ...]:
+def choice(explorer: Explorer, site: str) -> tuple[str, ...]:
     """The strata that a site has to choose from: none if it is a stratum itself."""
     scheme = explorer.design.randomise
     strata = () if scheme is None else tuple(scheme.strata or ())

@@ -510,7 +510,9 @@ def test_a_refusal_is_final_even_if_the_message_would_make_sense_later(north):
     (folder / ENTRIES).write_bytes(early + text)
     taken = synchronise(explorer, folder)
     assert (taken.placed, taken.recorded, taken.refused) == (1, 0, [])
-    synchronise(explorer, folder)
+    for delivered in (text, early + text):  # an older copy, and the newer one again
+        (folder / ENTRIES).write_bytes(delivered)
+        assert synchronise(explorer, folder).recorded == 0
     assert site.participants()[0]["outcomes"] == {}
 
 
@@ -839,3 +841,12 @@ def test_an_odd_outcome_is_asked_back_at_the_site_by_its_own_outcomes(call):
     assert f"IgG=9500 of {last} lies far outside the 11 outcomes of IgG so far" in refusal
     call("site", "record", "north", last, 9500, 0.7, "--yes")
     assert "12 recorded" in call("sync", "trial.db", "north")
+
+
+def test_a_site_that_is_no_stratum_of_its_own_is_said_to_choose(call, tmp_path):
+    """A name that is misspelt would be one, and would draw from the lists of others."""
+    with (tmp_path / "design.toml").open("a") as file:
+        file.write('\n[randomise]\nstrata = ["north", "south"]\n')
+    call("new", "design.toml", "trial.db", "--seed-file", "seed.json")
+    assert "chooses from" not in call("add-site", "trial.db", "north")
+    assert "it chooses from north, south" in call("add-site", "trial.db", "nroth")
