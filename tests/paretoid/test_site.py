@@ -8,7 +8,7 @@ import random
 import shutil
 import stat
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,9 +20,17 @@ from typer.testing import CliRunner
 import paretoid as pt
 from paretoid.cli.trial import app
 from paretoid.explorer import LedgerError, messages, sync
-from paretoid.explorer.messages import LENGTH, LETTERS, as_line, as_mark, as_request, key_of
+from paretoid.explorer.messages import (
+    LENGTH,
+    LETTERS,
+    as_line,
+    as_mark,
+    as_request,
+    key_of,
+    read_message,
+)
 from paretoid.explorer.secret import Secret
-from paretoid.explorer.site import ANSWERS, ENTRIES, Site
+from paretoid.explorer.site import ANSWERS, ENTRIES, Answers, Site
 from paretoid.explorer.sync import ENDED, UNTAKEN, add_site, codes
 from paretoid.explorer.sync import sync as synchronise
 
@@ -538,6 +546,11 @@ def test_two_at_a_site_and_two_synchronisations_take_turns(tmp_path):
         assert len(nurses[0].participants()) == 8
 
 
+words = st.lists(st.sampled_from(["(site ", ", message ", 32 * "0", ")", "/", "x", " "])).map(
+    "".join
+)
+
+
 # -- hostile contents ------------------------------------------------------------------------------
 
 HOSTILE = {
@@ -711,6 +724,37 @@ def test_forged_answers_import_nothing_and_place_nobody(north, tmp_path, monkeyp
     assert site.participants() == []
 
 
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_whatever_stands_in_a_line_or_in_the_answers_is_refused_in_words(data):
+    """A field of a good line, or of good answers, is replaced by anything at all."""
+    line = {"trial": "t", "site": "n", "what": "outcome", "code": "A" * LENGTH, "author": "a",
+            "time": "2026-01-05", "outcome": {"IgG": 1.0}, "note": None}  # fmt: skip
+    people = [{"code": "A" * LENGTH, "withdrawn": False, "outcomes": {"IgG": 1.0}}]
+    answers = json.loads(
+        Answers("t", "n", False, {"objectives": ["IgG"]}, (), people, {"k": "taken"}).to_text()
+    )
+    field = data.draw(st.sampled_from([*line]))
+    with suppress(ValueError):
+        read_message(
+            json.dumps({**line, field: data.draw(anything), "once": "x"}).encode(), "n", "t"
+        )
+    field = data.draw(st.sampled_from([*answers]))
+    text = json.dumps({**answers, field: data.draw(anything)})
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, ANSWERS).write_text(text)
+        Path(folder, ENTRIES).write_bytes(data.draw(st.binary(max_size=50)))
+        with suppress(ValueError):
+            Site(folder, author="a").entries()
+
+
 def test_the_folder_of_another_trial_or_site_is_refused(north, tmp_path):
     explorer, folder, site = north
     site.enrol()
@@ -727,11 +771,6 @@ def test_a_name_that_is_none_is_refused(tmp_path, name):
     with pytest.raises(ValueError, match="must be a name"):
         add_site(trial(), tmp_path / "folder", name)
     assert not (tmp_path / "folder").exists()
-
-
-words = st.lists(st.sampled_from(["(site ", ", message ", 32 * "0", ")", "/", "x", " "])).map(
-    "".join
-)
 
 
 @given(words.filter(bool), words)
