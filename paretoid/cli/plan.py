@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -101,6 +102,14 @@ def plan(
     cores: published.Cores = None,
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
+    oc: Annotated[
+        Path | None,
+        typer.Option(
+            "--oc",
+            metavar="FILE.nc",
+            help="With --out: show what `paretoid oc --out FILE.nc` found in the reports too.",
+        ),
+    ] = None,
     out: OutDir = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -125,7 +134,9 @@ def plan(
     if out is not None:
         from paretoid.report.plan_files import NAMES
 
-        check_folder(out, NAMES, force=force, inputs=[trial])
+        check_folder(out, NAMES, force=force, inputs=[trial, *([] if oc is None else [oc])])
+    elif oc is not None:
+        raise ValueError("--oc belongs to the reports of --out DIR; give that too.")
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     usual = ("partial", published.TUNE, published.TARGET_ACCEPT)
     fitted, summary = published.load_or_read(
@@ -158,6 +169,11 @@ def plan(
     conducted = conduct.read(rate, delay, look, dropout, burn_in, scheme)
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
+    operating = None
+    if oc is not None:
+        from paretoid.report.operating import read_operating
+
+        operating = read_operating(oc, summary.arms, summary.endpoints, delta)
     check_count(draws, name="--draws", why="assurance is an average over posterior draws.")
     check_count(max_samples, name="--max-samples", why="it is the size of a trial.")
     if conducted is not None:
@@ -193,6 +209,7 @@ def plan(
             command=command_as_typed(context),
             source=trial,
             priors=priors,
+            operating=operating,
             force=force,
         )
         note(f"wrote {len(written)} files to {out}", quiet)
