@@ -66,6 +66,8 @@ class RateBounds:
     def __init__(self, radius: BetaBinomial, levels: Levels, sign: FloatArray) -> None:
         K, D = len(levels.keep), len(levels.objective)
         self._rho = radius.weights(K)
+        ones, zeros = radius.planned_draws(K, D)
+        self._ones, self._zeros = np.where(sign < 0, zeros, ones), np.where(sign < 0, ones, zeros)
         # C is 2 log(1/alpha), lowered by roles
         self._keep = (levels.keep[:, None] + levels.objective[None, :]) / 2
         self._drop = (levels.drop[:, None] + levels.rival[None, :]) / 2
@@ -100,6 +102,9 @@ class RateBounds:
         changed = (successes != before_s) | (counts != before_n)
         if changed.any():
             lower, upper = lower.copy(), upper.copy()
-            fill_bounds(successes, counts, self._rho, self._keep, self._drop, changed, lower, upper)
+            fill_bounds(
+                successes, counts, self._rho, self._ones, self._zeros, self._keep, self._drop,
+                changed, lower, upper,
+            )  # fmt: skip
             self._last = successes, counts.copy(), lower, upper
         return lower, upper

@@ -166,7 +166,7 @@ def intervals_of(radius: Radius | None, text: str) -> str:
         )
     elif isinstance(radius, BetaBinomial):
         kind = (
-            f"two-sided beta-binomial mixture martingale bounds on two streams ({_prior(radius)}), "
+            f"beta-binomial mixture martingale bounds on two streams ({_prior(radius)}), "
             f"valid at all sample sizes at once, for outcomes 0 or 1 of any rate"
         )
     elif isinstance(radius, LUCB1Like):
@@ -192,6 +192,8 @@ def _prior(radius: MixtureRadius | BetaBinomial) -> str:
     said = f"prior precision {rho:.3g} samples" if isinstance(rho, float) else (
         f"prior precision by arm, {min(rho):.3g} to {max(rho):.3g} samples"
     )  # fmt: skip
+    if isinstance(radius, BetaBinomial) and radius.planned is not None:
+        said += f", and {radius.trust:.3g} times that at the rates planned before the data"
     if radius.shares is not None and not radius.shares.is_uniform:
         said += ", delta shared out unequally, as fixed before the data"
     return said

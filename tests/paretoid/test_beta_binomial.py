@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -39,17 +40,20 @@ def test_the_kernels_digamma_and_trigamma_are_those_of_scipy():
 
 counts = st.integers(0, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 weights = st.sampled_from([0.5, 3.0, 30.0, 1000.0])
+plans = st.sampled_from([(0.0, 0.0), (0.2, 9.8), (100.0, 50.0), (1e-6, 300.0)])
 RATES = 1 / (1 + np.exp(-np.linspace(-14, 14, 400)))
 
 
 @settings(deadline=None, max_examples=80)
-@given(counts, counts, weights, weights, st.floats(1e-4, 0.9))
-def test_no_pair_of_rates_that_is_not_ruled_out_lies_beyond_the_bound(i, j, rho_i, rho_j, alpha):
+@given(counts, counts, weights, weights, plans, plans, st.floats(1e-4, 0.9))
+def test_no_pair_of_rates_that_is_not_ruled_out_lies_beyond_the_bound(
+    i, j, rho_i, rho_j, plan_i, plan_j, alpha
+):
     """Brute force over a grid of pairs of rates, from the definition of the mixtures."""
     c = math.log(1 / alpha)
-    total = log_mixture(RATES, *i, rho_i)[:, None] + log_mixture(RATES, *j, rho_j)[None]
-    differences = (RATES[:, None] - RATES[None])[total <= c]
-    bound = two_rates._upper(*map(float, i), rho_i, *map(float, j), rho_j, c)
+    first, second = log_mixture(RATES, *i, rho_i, plan_i), log_mixture(RATES, *j, rho_j, plan_j)
+    differences = (RATES[:, None] - RATES[None])[first[:, None] + second[None] <= c]
+    bound = two_rates._upper(*map(float, i), rho_i, *plan_i, *map(float, j), rho_j, *plan_j, c)
     assert -1 <= bound <= 1
     assert bound >= differences.max(initial=-1.0)
 
@@ -57,28 +61,35 @@ def test_no_pair_of_rates_that_is_not_ruled_out_lies_beyond_the_bound(i, j, rho_
 def test_the_bound_is_the_one_that_halving_finds():
     """`difference_bound` looks at every eps and is rounded up by 1e-9; counts up to 100,000."""
     rng = np.random.default_rng(1)
-    for rho, alpha in (((30.0, 30.0), 0.05), ((0.5, 1000.0), 0.5), ((300.0, 3.0), 1e-3)):
+    none = (0.0, 0.0)
+    for rho, alpha, plan in (
+        ((30.0, 30.0), 0.05, (none, none)),
+        ((0.5, 1000.0), 0.5, (none, none)),
+        ((300.0, 3.0), 1e-3, (none, none)),
+        ((30.0, 100.0), 0.05, ((0.3, 9.7), (12.0, 20.0))),
+        ((3.0, 100.0), 0.01, (none, (0.5, 99.5))),
+    ):
         n = np.floor(10 ** rng.uniform(0, 5, (2, 25)))
         rates = 10 ** rng.uniform(-4, 0, (2, 25))
         s = rng.binomial(n.astype(int), np.where(rng.random(25) < 0.3, 1 - rates, rates))
-        slow = difference_bound(s[0], n[0], s[1], n[1], alpha, rho)
+        slow = difference_bound(s[0], n[0], s[1], n[1], alpha, rho, plan)
         for k in range(25):
             fast = two_rates._upper(
-                float(s[0, k]), n[0, k], rho[0], float(s[1, k]), n[1, k], rho[1],
-                math.log(1 / alpha),
+                float(s[0, k]), n[0, k], rho[0], *plan[0], float(s[1, k]), n[1, k], rho[1],
+                *plan[1], math.log(1 / alpha),
             )  # fmt: skip
             assert slow[k] - 1e-8 < fast < slow[k] + 1e-8
 
 
 def test_a_search_that_goes_astray_gives_a_wider_bound_never_a_narrower_one(monkeypatch):
     """Weak duality: with any mu and at any point of the tangent. Run without compilation."""
-    arguments = (6.0, 100.0, 30.0, 30.0, 100.0, 30.0, math.log(20))
+    arguments = (6.0, 100.0, 30.0, 0.0, 0.0, 30.0, 100.0, 30.0, 0.0, 0.0, math.log(20))
     exact = float(difference_bound(6, 100, 30, 100, alpha=0.05))
     plain = two_rates._least.py_func
     for factor in (0.5, 0.9, 1.1, 3.0):
         mu = factor * 90.0
-        low, _, _, _ = plain(6.0, 94.0, 30.0, mu)
-        other, _, _, _ = plain(30.0, 70.0, 30.0, -mu)
+        low, _, _, _ = plain(6.0, 94.0, 30.0, 0.0, 0.0, mu)
+        other, _, _, _ = plain(30.0, 70.0, 30.0, 0.0, 0.0, -mu)
         assert (math.log(20) - low - other) / mu >= exact - 1e-8
     monkeypatch.setattr(two_rates, "_STEPS", 1)  # the first guess of both searches
     hasty = two_rates._upper.py_func
@@ -88,9 +99,9 @@ def test_a_search_that_goes_astray_gives_a_wider_bound_never_a_narrower_one(monk
 
 def test_imagined_successes_between_whole_numbers_give_bounds_in_between():
     """A rule counts outcomes on their way at their mean; half a success is no jump."""
-    for s in (0.0, 1.0, 5.0):
+    for s, plan in itertools.product((0.0, 1.0, 5.0), ((0.0, 0.0), (0.5, 9.5))):
         steps = [
-            two_rates._upper(s + part, 100.0, 30.0, 20.0, 90.0, 30.0, 3.0)
+            two_rates._upper(s + part, 100.0, 30.0, *plan, 20.0, 90.0, 30.0, *plan, 3.0)
             for part in np.linspace(0, 1, 11)
         ]
         assert (np.diff(steps) > 0).all()
@@ -99,8 +110,8 @@ def test_imagined_successes_between_whole_numbers_give_bounds_in_between():
 
 def test_with_default_rho_it_is_nowhere_far_behind_a_scale_of_one_half():
     """All pairs of rates of the grid; 1.3 is asked for, for two arms and for a pair of many."""
-    for K, D, most in ((2, 1, 1.01), (20, 3, 1.1)):
-        found = rare_events.ratios(K, D)
+    for K, D, trust, most in ((2, 1, None, 1.01), (20, 3, None, 1.1), (20, 3, 1.0, 1.01)):
+        found = rare_events.ratios(K, D, trust)
         assert len(found) > 250
         assert found[0][0] < most
         assert 0.03 < found[-1][0] < 0.1  # 0.01 against 0.03
@@ -226,6 +237,20 @@ class Hasty(pt.BetaBinomial):
 def test_a_radius_that_forgets_the_price_of_looking_is_caught():
     """The conformance tests ask for fewer than 39 false alarms of 150; correct ones give 3."""
     assert false_alarms(Hasty(), 0.3) >= 39
+
+
+def test_rates_planned_wrongly_cost_samples_and_no_false_alarms():
+    """Two equal rates of 0.3 planned far apart, and heavily: 100 runs by an adversary, 10 expected
+    to fail at most; a correct radius fails in 29 and more once in 10^6 seeds."""
+    misled = pt.BetaBinomial(planned=[[0.05], [0.6]], trust=5.0)
+    assert false_alarms(misled, 0.3, runs=100, horizon=150) < 29
+    rates, most = (0.02, 0.06), 20_000
+    means = {}
+    for off in (1.0, 8.0):
+        radius = rare_events.radius_of(rates, 30.0, off)
+        runs = [rare_events.one_run(rates, radius, most, (1, run))[0] for run in range(10)]
+        means[off] = np.mean(runs)
+    assert means[1.0] < means[8.0]
 
 
 # --- refusals and words ---------------------------------------------------------------------------
