@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.arithmetic import reference_of
-from paretoid.bandits import Bandit
+from paretoid.bandits import Bandit, BernoulliBandit, MixedBandit, ResampledBandit
 from paretoid.engine.columns import Columns, Tables
 from paretoid.engine.levels import Levels
 from paretoid.engine.program import (
@@ -26,7 +26,7 @@ from paretoid.engine.program import (
     THRESHOLD,
     Program,
 )
-from paretoid.engine.rates import is_binary, refuse_other_outcomes
+from paretoid.engine.rates import is_binary, rates_of, refuse_other_outcomes
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.rules import (
     APE,
@@ -73,7 +73,10 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     known = type(rule) in _LOOPS and all(
         type(goal) in _GOALS and goal.limits is None for goal in goals
     )
-    known = known and not isinstance(radius, BetaBinomial)  # kernels read columns of counts alone
+    if isinstance(radius, BetaBinomial):  # a loop of its own, which trusts outcomes to be 0 or 1
+        ours = (BernoulliBandit, MixedBandit, ResampledBandit)
+        known = known and type(radius) is BetaBinomial and type(rule) is APE
+        known = known and type(bandit) in ours
     return known and bandit.compiled_law is not None
 
 
@@ -94,6 +97,8 @@ def loop_of(rule: Rule, radius: Radius) -> Advance:
     module, name = _LOOPS[type(rule)]
     if isinstance(radius, LUCB1Like):
         module = "growing"  # only APE serves it; the others refuse
+    if isinstance(radius, BetaBinomial):
+        module = "rate_loop"
     advance: Advance = getattr(import_module(f"paretoid.engine.{module}"), name)
     return advance
 
@@ -231,6 +236,7 @@ def build_program(
             chain=bool((np.diff(covers, axis=0) <= 0).all()),
             max_samples=_FOREVER if max_samples is None else max_samples,
             zero=np.zeros(D),
+            rates=rates_of(radius, bandit.sign, K),
         )
     ), columns
 

@@ -26,31 +26,27 @@ _RAISED = 1e-12
 #: Steps of the two searches; they take four to six, and a bound from fewer is valid too.
 _STEPS = 60
 #: The search for mu ends where l_i + l_j is this close to c: the bound errs by its square.
-_CLOSE = 1e-5
+_CLOSE = 1e-4
 
 
 @entry
-def _digamma(x: Any) -> Any:
-    """The derivative of log-gamma at x > 0: recurrence to 10, then seven terms of its series."""
-    shift = 0.0
+def _digammas(x: Any) -> Any:
+    """The first derivative of log-gamma at x > 0, and the second, which only the searches use.
+
+    Recurrence to 10, then seven and four terms of their series.
+    """
+    shift, bend = 0.0, 0.0
     while x < 10.0:
-        shift -= 1.0 / x
+        part = 1.0 / x
+        shift -= part
+        bend += part * part
         x += 1.0
-    q = 1.0 / (x * x)
+    inverse = 1.0 / x
+    q = inverse * inverse
     series = 1 / 240 - q * (1 / 132 - q * (691 / 32760 - q / 12))
     series = q * (1 / 12 - q * (1 / 120 - q * (1 / 252 - q * series)))
-    return shift + math.log(x) - 0.5 / x - series
-
-
-@entry
-def _trigamma(x: Any) -> Any:
-    """Its derivative; only the searches use it."""
-    shift = 0.0
-    while x < 10.0:
-        shift += 1.0 / (x * x)
-        x += 1.0
-    q = 1.0 / (x * x)
-    return shift + 1.0 / x + q / 2 + q / x * (1 / 6 - q * (1 / 30 - q * (1 / 42 - q / 30)))
+    tri = inverse + q / 2 + q * inverse * (1 / 6 - q * (1 / 30 - q * (1 / 42 - q / 30)))
+    return shift + math.log(x) - 0.5 * inverse - series, bend + tri
 
 
 @entry
@@ -61,8 +57,9 @@ def _slope(m: Any, s: Any, rho: Any, extra: Any) -> Any:
     if s <= 0.0:
         return 0.0, 0.0, 0.0
     a, b = rho * m + (extra + s), rho * m + extra
-    up, down, last = rho * _digamma(a), rho * _digamma(b), s / m
-    curvature = rho * rho * (_trigamma(a) - _trigamma(b)) + last / m
+    at_a, at_b = _digammas(a), _digammas(b)
+    up, down, last = rho * at_a[0], rho * at_b[0], s / m
+    curvature = rho * rho * (at_a[1] - at_b[1]) + last / m
     return up - down - last, curvature, abs(up) + abs(down) + last
 
 
@@ -86,16 +83,18 @@ def _sum(m: Any, s: Any, rho: Any, extra: Any) -> Any:
 
 
 @entry
-def _least(s: Any, f: Any, rho: Any, ones: Any, zeros: Any, mu: Any) -> Any:
+def _least(s: Any, f: Any, rho: Any, ones: Any, zeros: Any, mu: Any, guess: Any) -> Any:
     """The least of l(x) - mu x over [0, 1], from below, where it is, l there and l'' there.
 
     s, f         successes and failures of the stream
     ones, zeros  what a plan adds to its prior
     mu           any number but 0; where the least is at 0 or 1 the curvature returned is infinite
+    guess        where the search begins; not in (0, 1): where the likelihood alone would be least
     """
-    n = s + f
-    shape = n - mu  # n (x - s/n) = mu x (1 - x), the likelihood alone: where the search begins
-    x = 2.0 * s / (shape + math.sqrt(max(shape * shape + 4.0 * mu * s, 0.0)) + 1e-300)
+    n, x = s + f, guess
+    if not 0.0 < x < 1.0:
+        shape = n - mu  # n (x - s/n) = mu x (1 - x)
+        x = 2.0 * s / (shape + math.sqrt(max(shape * shape + 4.0 * mu * s, 0.0)) + 1e-300)
     low, high = 0.0, 1.0
     edge = -1.0
     # without a plan the first success, or failure, weighs the same at every rate
@@ -152,10 +151,10 @@ def _upper(
     paid = c + 0.5 * (math.log1p(n_i / rho_i) + math.log1p(n_j / rho_j))
     mu = math.sqrt(2.0 * paid / spread)
     low, high = 0.0, math.inf
-    best = 1.0
+    best, x, y = 1.0, -1.0, -1.0
     for _ in range(_STEPS):
-        least_i, _, value_i, bend_i = _least(s_i, n_i - s_i, rho_i, ones_i, zeros_i, mu)
-        least_j, _, value_j, bend_j = _least(s_j, n_j - s_j, rho_j, ones_j, zeros_j, -mu)
+        least_i, x, value_i, bend_i = _least(s_i, n_i - s_i, rho_i, ones_i, zeros_i, mu, x)
+        least_j, y, value_j, bend_j = _least(s_j, n_j - s_j, rho_j, ones_j, zeros_j, -mu, y)
         best = min(best, (c - least_i - least_j) / mu)
         missing = c - value_i - value_j
         if abs(missing) <= _CLOSE:
@@ -164,6 +163,7 @@ def _upper(
             low = mu
         else:
             high = mu
+        before = mu
         grows = mu * (1.0 / bend_i + 1.0 / bend_j)
         if grows > 0:
             mu = min(max(mu + missing / grows, mu / 4.0), mu * 4.0)
@@ -173,6 +173,7 @@ def _upper(
             mu = (low + high) / 2 if high < math.inf else low * 4.0
         if mu > 1e18:
             break
+        x, y = x + (mu - before) / bend_i, y - (mu - before) / bend_j  # where they are next
     return min(max(best + _RAISED, -1.0), 1.0)
 
 

@@ -21,6 +21,7 @@ from paretoid.runs.setting import Setting
 from paretoid.theory.binary import difference_bound, log_mixture
 from paretoid.validation.benchmarks import rare_events
 from paretoid.validation.conformance.rates import false_alarms
+from paretoid.validation.equality import assert_engine_equals_loop
 from paretoid.view import Lens, Samples
 
 RARE = pt.BernoulliBandit([[0.02], [0.06]], objectives=["toxicity"], minimize=["toxicity"])
@@ -34,8 +35,9 @@ TWO = pt.BernoulliBandit(
 def test_the_kernels_digamma_and_trigamma_are_those_of_scipy():
     """The tangent of the proof needs digamma to 1e-13; trigamma only steers a search."""
     for x in np.geomspace(1e-6, 1e8, 60):
-        assert two_rates._digamma(x) == pytest.approx(psi(x), rel=1e-14, abs=1e-14)
-        assert two_rates._trigamma(x) == pytest.approx(polygamma(1, x), rel=1e-10)
+        first, second = two_rates._digammas(x)
+        assert first == pytest.approx(psi(x), rel=1e-14, abs=1e-14)
+        assert second == pytest.approx(polygamma(1, x), rel=1e-10)
 
 
 counts = st.integers(0, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -88,8 +90,8 @@ def test_a_search_that_goes_astray_gives_a_wider_bound_never_a_narrower_one(monk
     plain = two_rates._least.py_func
     for factor in (0.5, 0.9, 1.1, 3.0):
         mu = factor * 90.0
-        low, _, _, _ = plain(6.0, 94.0, 30.0, 0.0, 0.0, mu)
-        other, _, _, _ = plain(30.0, 70.0, 30.0, 0.0, 0.0, -mu)
+        low, _, _, _ = plain(6.0, 94.0, 30.0, 0.0, 0.0, mu, -1.0)
+        other, _, _, _ = plain(30.0, 70.0, 30.0, 0.0, 0.0, -mu, -1.0)
         assert (math.log(20) - low - other) / mu >= exact - 1e-8
     monkeypatch.setattr(two_rates, "_STEPS", 1)  # the first guess of both searches
     hasty = two_rates._upper.py_func
@@ -167,6 +169,60 @@ def test_bounds_depend_on_the_samples_alone_not_on_what_was_looked_at_before():
         view = lens.view(samples, 1)
         np.testing.assert_array_equal(view.lower, fresh.lower)
         np.testing.assert_array_equal(view.upper, fresh.upper)
+
+
+# --- the compiled loop ----------------------------------------------------------------------------
+
+
+@st.composite
+def settings_of_rates(draw):
+    """A setting with several goals, and noise for it; ties are common."""
+    K, D = draw(st.sampled_from([(2, 1), (3, 2), (4, 3), (6, 1)]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    means = np.round(rng.random((K, D)) ** 2, draw(st.sampled_from([1, 3])))
+    names = [f"objective {d}" for d in range(D)]
+    minimize = [name for name in names if draw(st.booleans())]
+    if draw(st.booleans()):
+        bandit = pt.BernoulliBandit(means, minimize=minimize)
+    else:  # a third of the range as its unit, and correlated objectives
+        data = [(rng.random((7, 1)) < row).astype(float) for row in means]
+        bandit = pt.ResampledBandit(data, scale=1.5, minimize=minimize)
+    rho = draw(st.sampled_from([3.0, 30.0, tuple(rng.uniform(1, 50, K))]))
+    options = {}
+    if draw(st.booleans()):
+        options = {"planned": rng.uniform(0.01, 0.99, (K, D)), "trust": 1.0}
+    if draw(st.booleans()):
+        options["shares"] = pt.Shares(arms=rng.dirichlet(np.ones(K)))
+    else:
+        options["union"] = draw(st.sampled_from(["claims", "pairs", "none"]))
+    eps1 = draw(st.sampled_from([0.0, 0.1]))
+    goals = (
+        pt.ParetoSet(eps1), pt.AtMost(1, eps1), pt.AtMost(K, eps1), pt.Cover(eps1, 0.5),
+        pt.Cover(eps1, 0.1),
+    )  # fmt: skip
+    rule = pt.APE(draw(st.sampled_from(["less sampled", "both"])))
+    limit = draw(st.sampled_from([None, 97]))
+    noise = np.empty((130, bandit.noise_width))
+    bandit.fill(rng, noise)
+    return Setting(bandit, goals, rule, pt.BetaBinomial(rho, **options), 0.3, limit), noise
+
+
+@settings(deadline=None, max_examples=25)
+@given(settings_of_rates(), st.lists(st.integers(1, 129), max_size=3))
+def test_the_compiled_loop_is_the_readable_one_bit_for_bit(problem, cuts):
+    setting, noise = problem
+    assert setting.compiled
+    assert_engine_equals_loop(setting, noise, cuts)
+
+
+def test_members_that_are_not_ours_run_in_the_readable_loop():
+    def compiled(bandit, radius, rule):
+        return Setting(bandit, (pt.ParetoSet(),), rule, radius, 0.1, 10).compiled
+
+    assert compiled(TWO, pt.BetaBinomial(), pt.APE())
+    assert not compiled(TWO, Hasty(), pt.APE())
+    assert not compiled(TWO, pt.BetaBinomial(), pt.RoundRobin())
+    assert not compiled(Thirds([[0.9], [0.9]]), pt.BetaBinomial(), pt.APE())
 
 
 # --- runs and trials ------------------------------------------------------------------------------
