@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +26,7 @@ from paretoid.theory.checks import check_choice
 
 if TYPE_CHECKING:
     from paretoid.estimation import TrialSummary
+    from paretoid.goals import Goal
 
 Start = Annotated[
     str,
@@ -95,6 +97,15 @@ def plan(
             "guarantee is the same.",
         ),
     ] = "informed",
+    radius: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[:key=value,...]",
+            help="A radius of your own choice, such as beta-binomial for binary endpoints that may "
+            "be rare. By name alone it is tuned to the trial as the default is; with key=value it "
+            "is taken as it stands.",
+        ),
+    ] = None,
     variances: published.Variances = "partial",
     tune: published.Tune = published.TUNE,
     target_accept: published.TargetAccept = published.TARGET_ACCEPT,
@@ -166,6 +177,7 @@ def plan(
         estimation.fold_margin(summary, fold)
     shared = _correlation(correlation, len(summary.endpoints))
     within_ranges = _ranges(ranges, summary)
+    chosen = _radius(radius, summary, within_ranges, goals)
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
@@ -173,9 +185,12 @@ def plan(
             summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
             seed=seed, progress=shown, accept_problems=accept_problems,
         )  # fmt: skip
+    if chosen is None and set(summary.scales) == {"binary"} and within is None:
+        note("all endpoints are binary; --radius beta-binomial needs far fewer participants where "
+             "rates are small, and longer to simulate", quiet)  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
-        fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
+        fitted, goals, delta, chosen, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
         shares=shares, conduct=conducted, correlation=shared, ranges=within_ranges,
         progress=shown,
     )  # fmt: skip
@@ -223,6 +238,25 @@ def _ranges(text: str | None, summary: TrialSummary) -> dict[str, Any] | None:
     except ValueError as error:
         raise ValueError(f"--range: {error}") from None
     return given
+
+
+def _radius(
+    text: str | None, summary: TrialSummary, ranges: dict[str, Any] | None, goals: Sequence[Goal]
+) -> Any:
+    """--radius as a radius, or as a kind that the plan tunes; refused before the fit."""
+    if text is None:
+        return None
+    from paretoid import registry
+    from paretoid.estimation.plan_radius import TUNABLE, plan_radius
+    from paretoid.estimation.ranges import kinds_of
+
+    name, given = registry.split(text)
+    kind = registry.type_of(name, "radius")
+    radius: Any = registry.parse(text, "radius") if given or kind not in TUNABLE else kind
+    try:
+        return plan_radius(radius, kinds_of(summary, ranges), goals)
+    except ValueError as error:
+        raise ValueError(f"--radius {text}: {error}") from None
 
 
 def _correlation(text: str | None, D: int) -> Any:

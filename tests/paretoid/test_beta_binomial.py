@@ -13,6 +13,7 @@ from scipy.special import polygamma, psi
 
 import paretoid as pt
 from paretoid import loop, registry, theory
+from paretoid.design.informed import informed, with_counts
 from paretoid.engine import two_rates
 from paretoid.estimation.plan_words import bound_radius
 from paretoid.report.methods import guarantee, intervals_of
@@ -275,6 +276,18 @@ def test_a_trial_on_a_calendar_and_every_rule_on_pairs_can_use_it():
     for rule in (pt.RoundRobin(), pt.UniformElimination(), pt.TopTwo(), pt.APE(pull="both")):
         runs = pt.simulate(TWO, rule=rule, **options)
         assert int(runs.stopping_time[0, 0]) > 3
+
+
+def test_shares_of_delta_follow_the_samples_that_arms_need():
+    """A share is only a level: arms that need more samples have more of delta, and planned rates
+    stay. The levels of shares are compared by hand above."""
+    start = pt.BetaBinomial(planned=TWO.means)
+    shared = with_counts(start, [100.0, 400.0, 500.0])
+    assert shared.shares.arms[0] < shared.shares.arms[1] < shared.shares.arms[2]
+    assert shared.planned == start.planned
+    assert shared.guarantee == "proved"
+    found = informed(TWO, pt.AtMost(1), radius=start, replications=2, max_samples=100)
+    assert type(found) is pt.BetaBinomial
 
 
 # --- the promise ----------------------------------------------------------------------------------

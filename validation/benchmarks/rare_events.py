@@ -1,6 +1,6 @@
 """Samples that `BetaBinomial` needs to tell two rates apart, beside `Mixture` with scale 1/2.
 
-`python -m paretoid.validation.benchmarks.rare_events` prints two tables; `--runs 5` is quicker.
+`python -m paretoid.validation.benchmarks.rare_events` prints three tables; `--runs 5` is quicker.
 
 The first has means of simulated runs at delta = 0.1, two arms drawn in turn as APE does: with the
 default rho, and with one planned for these rates; without planned rates, with right ones, and with
@@ -8,6 +8,7 @@ rates planned 3 times too low and too high.
 The second compares both radii on all pairs of rates in [0.01, 0.99] that are 0.02 or more apart, on
 the path without noise, both arms drawn in turn: for one pair of arms, and for a pair among 20 arms
 with 3 objectives, where `Mixture` is one-sided; with and without planned rates.
+The third has the time of a round of the compiled loop beside that of the readable one.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ import argparse
 import itertools
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from paretoid import text
+from paretoid.bandits import BernoulliBandit
+from paretoid.goals import ParetoSet
+from paretoid.rules import APE
+from paretoid.runs.setting import Setting
 from paretoid.theory.radii import BetaBinomial, Mixture
 from paretoid.theory.radii.beta_binomial import TRUST
 from paretoid.validation.benchmarks.participants import Mean
@@ -145,8 +151,29 @@ def _samples(shown: Callable[..., bool]) -> float:
     return high
 
 
+def seconds_a_round(K: int, D: int, rounds: int) -> tuple[float, float]:
+    """(compiled, readable) processor time of a round, in one run; means of the first `rounds`."""
+    from paretoid import loop
+    from paretoid.engine.program import TIME, new_state
+    from paretoid.runs.chunk import Engine
+
+    rng = np.random.default_rng((K, D))
+    bandit = BernoulliBandit(rng.uniform(0.02, 0.6, (K, D)))
+    noise, only = np.empty((rounds, D)), np.zeros(1, dtype=np.int64)
+    bandit.fill(rng, noise)
+    setting = Setting(bandit, (ParetoSet(),), APE(), BetaBinomial(), DELTA, None)
+    engine = Engine(setting)
+    engine.advance(new_state(engine.program, 1), only, noise[None, : K + 1])  # compiles
+    state, start = new_state(engine.program, 1), time.process_time()
+    engine.advance(state, only, noise[None])
+    compiled = (time.process_time() - start) / int(state.clock[0, TIME])
+    outcomes, start = loop.outcomes_of(bandit, noise), time.process_time()
+    history = loop.run(setting, outcomes, np.random.default_rng(0))
+    return compiled, (time.process_time() - start) / len(history.arms)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print both tables as Markdown."""
+    """Print the tables as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--runs", type=int, default=40, help="runs of each row; default 40")
     runs = parser.parse_args(arguments).runs
@@ -167,6 +194,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{worst:.3f}", "{:.2f}, {:.2f}".format(*at),
             f"{best:.3f}", "{:.2f}, {:.2f}".format(*where),
         ])  # fmt: skip
+    print(text.markdown(heads, cells))
+    print()
+    heads = ["arms, objectives", "compiled, us a round", "readable, us a round", "ratio"]
+    cells = []
+    for K, D in ((2, 1), (4, 2), (20, 3)):
+        quick, slow = seconds_a_round(K, D, 1500)
+        cells.append(
+            [f"{K}, {D}", f"{quick * 1e6:.0f}", f"{slow * 1e6:,.0f}", f"{slow / quick:.0f}"]
+        )
     print(text.markdown(heads, cells))
     return 0
 
