@@ -101,9 +101,9 @@ def plan(
         str | None,
         typer.Option(
             metavar="NAME[:key=value,...]",
-            help="A radius of your own choice, such as beta-binomial for binary endpoints that may "
-            "be rare. By name alone it is tuned to the trial as the default is; with key=value it "
-            "is taken as it stands.",
+            help="Mixture, unknown-scale, mixed-scale or beta-binomial, tuned to the trial; with "
+            "key=value, or another, taken as it stands. Default by endpoints: beta-binomial where "
+            "all are binary, without limits and calendar.",
         ),
     ] = None,
     variances: published.Variances = "partial",
@@ -185,9 +185,6 @@ def plan(
             summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
             seed=seed, progress=shown, accept_problems=accept_problems,
         )  # fmt: skip
-    if chosen is None and set(summary.scales) == {"binary"} and within is None:
-        note("all endpoints are binary; --radius beta-binomial needs far fewer participants where "
-             "rates are small, and longer to simulate", quiet)  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, chosen, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
@@ -245,7 +242,7 @@ def _radius(
 ) -> Any:
     """--radius as a radius, or as a kind that the plan tunes; refused before the fit."""
     if text is None:
-        return None
+        return None  # the plan's default
     from paretoid import registry
     from paretoid.estimation.plan_radius import TUNABLE, plan_radius
     from paretoid.estimation.ranges import kinds_of

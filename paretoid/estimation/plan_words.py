@@ -86,7 +86,8 @@ def published_in_words(radius: Radius, goals: int, mix: float, shared: bool) -> 
     shared   the plan asked whether unequal shares of delta would save participants
     """
     planned = isinstance(radius, BetaBinomial) and radius.planned is not None
-    unequal = getattr(radius, "shares", None) is not None
+    shares = getattr(radius, "shares", None)
+    unequal = shares is not None and not (planned and shares.is_uniform)
     if not shared and not planned:
         return ""
     if shared and not planned and not unequal:

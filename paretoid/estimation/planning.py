@@ -46,7 +46,7 @@ from paretoid.theory.checks import (
     is_real,
     refusal,
 )
-from paretoid.theory.radii import Radius
+from paretoid.theory.radii import BetaBinomial, Radius
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,6 +56,9 @@ REALISTIC = 3000
 
 #: posterior quantile of every scale that a known-scale radius is told
 SCALE_QUANTILE = 0.95
+
+#: draws, of all there are, that say what arms need where rounds take long to simulate
+SLOW_DRAWS = 50
 
 #: assurances whose sample size a plan states
 ASSURANCES = (0.8, 0.9)
@@ -89,10 +92,10 @@ def plan(
     radius      default `UnknownScale`: its guarantee does not lean on the fitted variances, only
                 on Gaussian (log) outcomes. A known-scale radius uses the posterior's
                 `scale_quantile` of every scale, and its guarantee holds if the true scales are
-                at most that. `Mixture` for binary endpoints, whose scale is 1/2; `MixedScale`
-                where some endpoints are binary and some are not. An instance stays as it is; a
-                class, such as `BetaBinomial` for binary endpoints that may be rare, is tuned to
-                the trial as the default is, and plans the rates of the fit.
+                at most that. `BetaBinomial` where all endpoints are binary, with the rates of
+                the fit as planned ones; with limits or a conduct `Mixture`, with scale 1/2.
+                `MixedScale` where some endpoints are binary and some are not. An instance stays
+                as it is; a class is tuned to the trial as the default is.
     samples     sizes N at which the assurance P(tau <= N) is stated; default 20 up to max_samples
     max_samples participants the trial can have: runs that reach it are censored, a result
     conduct     how the trial runs (recruitment, delay, looks, losses); stopping times then count
@@ -161,7 +164,7 @@ def plan(
         "delta": delta, "seed": seed, "max_samples": max_samples, "executor": executor,
     }  # fmt: skip
     check_choice(shares, ("informed", "uniform"), name="shares", why="delta is shared out once.")
-    radius = plan_radius(radius, kinds, goal_list)
+    radius = plan_radius(radius, kinds, goal_list, calendar=conduct is not None)
     kind = radius if isinstance(radius, type) else None
     expected, tuned = max_samples / K, not isinstance(radius, Radius)
     uniform, bound_by = None, radius
@@ -177,8 +180,9 @@ def plan(
             uniform = pt.simulate(
                 bandits, goal_list, radius=radius, replications=1, conduct=conduct, **common
             )
+            few = len(bandits) // SLOW_DRAWS if isinstance(radius, BetaBinomial) else 0
             radius = informed(
-                bandits, goal_list, delta, mix, radius, max_samples=max_samples,
+                bandits[:: max(few, 1)], goal_list, delta, mix, radius, max_samples=max_samples,
                 seed=_another_seed(seed), executor=executor,
             )  # fmt: skip
             radius = with_trust(radius, trial.counts)

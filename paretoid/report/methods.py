@@ -113,6 +113,9 @@ def radius_label(radius: Radius | None, text: str) -> str:
     >>> from paretoid.theory import Shares
     >>> radius_label(Mixture(rho=[5.0, 80.0], shares=Shares([0.2, 0.8])), "")
     'Mixture, rho by arm, 5 to 80, delta shared out by arm'
+    >>> from paretoid.theory import BetaBinomial
+    >>> radius_label(BetaBinomial(planned=[[0.02], [0.06]]), "")
+    'BetaBinomial, rates planned, 0.02 to 0.06, trust=0.333'
     >>> radius_label(None, "Mine(1)")
     'Mine(1)'
     """
@@ -128,6 +131,10 @@ def radius_label(radius: Radius | None, text: str) -> str:
             said.append("delta shared out by arm")
         elif field.name == "scales":
             said.append(f"{value.count('unknown')} of {len(value)} scales unknown")
+        elif field.name == "planned":
+            rates = [rate for row in value for rate in row]
+            ends = interval(min(rates), max(rates), partial(measure, digits=3))
+            said.append(f"rates planned, {ends}")
         elif isinstance(value, tuple):
             ends = interval(min(value), max(value), partial(measure, digits=3))
             said.append(f"{field.name} by arm, {ends}")

@@ -90,12 +90,24 @@ def test_a_plan_can_use_the_radius_that_knows_rare_events(planned):
 
 @pytest.fixture(scope="module")
 def rare(planned):
-    """The plan with a `BetaBinomial` that is tuned to the trial."""
+    """A plan of binary endpoints, by default with a `BetaBinomial` that is tuned to the trial."""
     options = {"draws": 4, "replications": 2, "max_samples": 300, "seed": 1}
-    return planned[0], plan(planned[0], radius=pt.BetaBinomial, **options)
+    return planned[0], plan(planned[0], **options)
 
 
-def test_a_kind_of_radius_is_tuned_and_plans_the_rates_of_the_fit_with_all_digits(rare):
+def test_limits_and_a_calendar_leave_binary_endpoints_the_mixture(planned):
+    limited = pt.ParetoSet(limits={"toxicity": pt.at_most(0.3)})
+    assert plan_radius(None, ["binary"], [pt.ParetoSet()]) is pt.BetaBinomial
+    assert plan_radius(None, ["binary"], [limited]) is None
+    assert plan_radius(None, ["binary"], [pt.ParetoSet()], calendar=True) is None
+    options = {"draws": 2, "replications": 2, "max_samples": 50}
+    for radius in (pt.Mixture, None):
+        conduct = None if radius else pt.Conduct(rate=5.0)
+        result = plan(planned[0], radius=radius, conduct=conduct, **options)
+        assert type(registry.parse(result.attrs["radius"], "radius")) is pt.Mixture
+
+
+def test_the_default_is_tuned_and_plans_the_rates_of_the_fit_with_all_digits(rare):
     posterior, result = rare
     radius = registry.parse(result.attrs["radius"], "radius")
     assert np.array_equal(radius.planned, plug_in_bandit(posterior).means)
