@@ -100,10 +100,7 @@ def plan(
     radius: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME[:key=value,...]",
-            help="Mixture, unknown-scale, mixed-scale or beta-binomial, tuned to the trial; with "
-            "key=value, or another, taken as it stands. Default by endpoints: beta-binomial where "
-            "all are binary, without limits and calendar.",
+            metavar="RADIUS", help="Default by endpoints; mixture or beta-binomial is tuned."
         ),
     ] = None,
     variances: published.Variances = "partial",
