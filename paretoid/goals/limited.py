@@ -110,8 +110,8 @@ class LimitedGoal(Goal):
         """What the intervals say; everything in the units of the view."""
         bounds = self.bounds
         assert view.alone is not None, "a view for limits has bounds on single arms"
-        unit = view.unit[bounds.column]
-        lead, slack = bounds.lead(view.means) / unit, bounds.slack / unit
+        inverse = 1 / view.unit[bounds.column]
+        lead, slack = bounds.lead(view.means) * inverse, bounds.slack * inverse
         low, high = (width[:, bounds.column] for width in view.alone)
         own_lower = (lead - low + slack).min(axis=1)
         own_upper = (lead + high - slack).min(axis=1)
