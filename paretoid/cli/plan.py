@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ from paretoid.theory.checks import check_choice
 
 if TYPE_CHECKING:
     from paretoid.estimation import TrialSummary
+    from paretoid.goals import Goal
 
 Start = Annotated[
     str,
@@ -96,6 +98,12 @@ def plan(
             "guarantee is the same.",
         ),
     ] = "informed",
+    radius: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RADIUS", help="Default by endpoints; mixture or beta-binomial is tuned."
+        ),
+    ] = None,
     variances: published.Variances = "partial",
     tune: published.Tune = published.TUNE,
     target_accept: published.TargetAccept = published.TARGET_ACCEPT,
@@ -182,6 +190,7 @@ def plan(
         estimation.fold_margin(summary, fold)
     shared = _correlation(correlation, len(summary.endpoints))
     within_ranges = _ranges(ranges, summary)
+    chosen = _radius(radius, summary, within_ranges, goals)
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
@@ -191,7 +200,7 @@ def plan(
         )  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
-        fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
+        fitted, goals, delta, chosen, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
         shares=shares, conduct=conducted, correlation=shared, ranges=within_ranges,
         progress=shown,
     )  # fmt: skip
@@ -240,6 +249,25 @@ def _ranges(text: str | None, summary: TrialSummary) -> dict[str, Any] | None:
     except ValueError as error:
         raise ValueError(f"--range: {error}") from None
     return given
+
+
+def _radius(
+    text: str | None, summary: TrialSummary, ranges: dict[str, Any] | None, goals: Sequence[Goal]
+) -> Any:
+    """--radius as a radius, or as a kind that the plan tunes; refused before the fit."""
+    if text is None:
+        return None  # the plan's default
+    from paretoid import registry
+    from paretoid.estimation.plan_radius import TUNABLE, plan_radius
+    from paretoid.estimation.ranges import kinds_of
+
+    name, given = registry.split(text)
+    kind = registry.type_of(name, "radius")
+    radius: Any = registry.parse(text, "radius") if given or kind not in TUNABLE else kind
+    try:
+        return plan_radius(radius, kinds_of(summary, ranges), goals)
+    except ValueError as error:
+        raise ValueError(f"--radius {text}: {error}") from None
 
 
 def _correlation(text: str | None, D: int) -> Any:
