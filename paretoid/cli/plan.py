@@ -160,6 +160,7 @@ def plan(
     from paretoid.cli.command_line import command_as_typed
     from paretoid.report import write_plan
     from paretoid.report.plan_text import as_dict, as_text
+    from paretoid.runs.ahead import compiling_ahead
     from paretoid.theory.checks import check_count, check_delta
 
     size = len(summary.arms)
@@ -194,10 +195,11 @@ def plan(
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
-        fitted = published.sample(
-            summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
-            seed=seed, progress=shown, accept_problems=accept_problems,
-        )  # fmt: skip
+        with compiling_ahead(goals, conducted, lambda words: note(words, quiet)):
+            fitted = published.sample(
+                summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
+                seed=seed, progress=shown, accept_problems=accept_problems,
+            )  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, chosen, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
