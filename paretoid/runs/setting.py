@@ -54,8 +54,7 @@ class Setting:
                 return False
             covers = sum(isinstance(goal, Cover) for goal in self.goals)
             # a live trial shares delta out among covers, which its loop does not know
-            limited = self.goals[0].limits is not None
-            if limited or covers > 1 or not runs_conducted(self.rule, self.radius):
+            if covers > 1 or not runs_conducted(self.rule, self.radius):
                 return False
         return runs_compiled(self.bandit, self.goals, self.rule, self.radius)
 

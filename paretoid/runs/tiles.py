@@ -110,7 +110,7 @@ class Work:
 def seconds_per_sample(K: int, D: int, radius: Radius, compiled: bool = True) -> float:
     """About what a round costs on one core; tuned to validation/benchmarks/README.md."""
     if isinstance(radius, BetaBinomial):
-        return 1e-4 + 2e-5 * K * D
+        return 1e-5 * K if compiled else 1e-4 + 2e-5 * K * D
     if not compiled:
         return 1e-4 + 5e-9 * K * K * D
     if isinstance(radius, LUCB1Like):
