@@ -158,6 +158,8 @@ def plan(
     from paretoid import estimation
     from paretoid.cli import members
     from paretoid.cli.command_line import command_as_typed
+    from paretoid.estimation.plan_radius import plan_radius
+    from paretoid.estimation.ranges import kinds_of
     from paretoid.report import write_plan
     from paretoid.report.plan_text import as_dict, as_text
     from paretoid.runs.ahead import compiling_ahead
@@ -195,7 +197,9 @@ def plan(
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
-        with compiling_ahead(goals, conducted, lambda words: note(words, quiet)):
+        kinds = kinds_of(summary, within_ranges)
+        kind = plan_radius(chosen, kinds, goals, calendar=conducted is not None)
+        with compiling_ahead(goals, conducted, lambda words: note(words, quiet), kind):
             fitted = published.sample(
                 summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
                 seed=seed, progress=shown, accept_problems=accept_problems,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from paretoid.bandits import GaussianBandit
 from paretoid.conduct import Conduct
@@ -15,7 +16,7 @@ from paretoid.goals import Goal, ParetoSet, at_most
 from paretoid.rules import APE
 from paretoid.runs.chunk import run_chunk
 from paretoid.runs.setting import Setting
-from paretoid.theory.radii import Mixture
+from paretoid.theory.radii import BetaBinomial, LUCB1Like, Mixture
 
 #: seconds after which a compiler that has not ended is given up; it takes half a minute
 _PATIENCE = 300.0
@@ -36,12 +37,17 @@ def _setting(goal: Goal, conduct: Conduct | None) -> Setting:
     return Setting(_BANDIT, (goal,), APE(), Mixture(), 0.1, 1, conduct)
 
 
-def loops_of(goals: Sequence[Goal], conduct: Conduct | None) -> list[str]:
+def loops_of(goals: Sequence[Goal], conduct: Conduct | None, radius: Any = None) -> list[str]:
     """Which loops plans with these goals need, at once and as conducted.
+
+    `radius` is one or a kind of them. Those with loops of their own are not compiled ahead.
 
     >>> loops_of([ParetoSet(), ParetoSet(limits={"x": at_most(0.5)})], Conduct(look=2))
     ['conducted', 'ideal', 'limited']
     """
+    kind = radius if isinstance(radius, type) else type(radius)
+    if issubclass(kind, (BetaBinomial, LUCB1Like)):
+        return []
     needed = set()
     for goal in goals:
         if _setting(goal, None).compiled:
@@ -53,14 +59,17 @@ def loops_of(goals: Sequence[Goal], conduct: Conduct | None) -> list[str]:
 
 @contextmanager
 def compiling_ahead(
-    goals: Sequence[Goal], conduct: Conduct | None, say: Callable[[str], None]
+    goals: Sequence[Goal],
+    conduct: Conduct | None,
+    say: Callable[[str], None],
+    radius: Any = None,
 ) -> Iterator[None]:
     """Compile what APE needs for `goals` while the block runs, if it is not compiled; and wait.
 
     Nothing depends on it: if the other process fails, what comes next compiles as ever. If the
     block fails or is interrupted, the process is ended.
     """
-    loops = loops_of(goals, conduct)
+    loops = loops_of(goals, conduct, radius)
     wanted = bool(loops) and keeps_kernels() and bool(sys.executable)
     if not wanted or is_compiled(lambda: load(*loops)):
         yield

@@ -52,8 +52,11 @@ def test_goals_with_limits_and_a_calendar_have_loops_of_their_own():
     late = pt.Conduct(rate=5.0, delay=28.0)
     assert ahead.loops_of([pt.ParetoSet()], None) == ["ideal"]
     assert ahead.loops_of([limited, pt.AtMost(1)], late) == ["conducted", "ideal", "limited"]
-    assert ahead.loops_of([limited], late) == ["limited"]
+    assert ahead.loops_of([limited], late) == ["conducted", "limited"]
     assert ahead.loops_of([pt.PracticalSet(0.1)], late) == []
+    assert ahead.loops_of([pt.ParetoSet()], None, pt.UnknownScale) == ["ideal"]
+    assert ahead.loops_of([pt.ParetoSet()], None, pt.BetaBinomial) == []
+    assert ahead.loops_of([pt.ParetoSet()], None, pt.LUCB1Like()) == []
 
 
 @pytest.mark.parametrize("code", ["print(end='')", "raise SystemExit(3)"])
