@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -109,6 +110,14 @@ def plan(
     cores: published.Cores = None,
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
+    oc: Annotated[
+        Path | None,
+        typer.Option(
+            "--oc",
+            metavar="FILE.nc",
+            help="With --out: show what `paretoid oc --out FILE.nc` found in the reports too.",
+        ),
+    ] = None,
     out: OutDir = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -133,7 +142,9 @@ def plan(
     if out is not None:
         from paretoid.report.plan_files import NAMES
 
-        check_folder(out, NAMES, force=force, inputs=[trial])
+        check_folder(out, NAMES, force=force, inputs=[trial, *([] if oc is None else [oc])])
+    elif oc is not None:
+        raise ValueError("--oc belongs to the reports of --out DIR; give that too.")
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     usual = ("partial", published.TUNE, published.TARGET_ACCEPT)
     fitted, summary = published.load_or_read(
@@ -149,6 +160,7 @@ def plan(
     from paretoid.cli.command_line import command_as_typed
     from paretoid.report import write_plan
     from paretoid.report.plan_text import as_dict, as_text
+    from paretoid.runs.ahead import compiling_ahead
     from paretoid.theory.checks import check_count, check_delta
 
     size = len(summary.arms)
@@ -166,6 +178,11 @@ def plan(
     conducted = conduct.read(rate, delay, look, dropout, burn_in, scheme)
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
+    operating = None
+    if oc is not None:
+        from paretoid.report.operating import read_operating
+
+        operating = read_operating(oc, summary.arms, summary.endpoints, delta)
     check_count(draws, name="--draws", why="assurance is an average over posterior draws.")
     check_count(max_samples, name="--max-samples", why="it is the size of a trial.")
     if conducted is not None:
@@ -178,10 +195,11 @@ def plan(
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
-        fitted = published.sample(
-            summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
-            seed=seed, progress=shown, accept_problems=accept_problems,
-        )  # fmt: skip
+        with compiling_ahead(goals, conducted, lambda words: note(words, quiet)):
+            fitted = published.sample(
+                summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
+                seed=seed, progress=shown, accept_problems=accept_problems,
+            )  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
         fitted, goals, delta, chosen, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
@@ -202,6 +220,7 @@ def plan(
             command=command_as_typed(context),
             source=trial,
             priors=priors,
+            operating=operating,
             force=force,
         )
         note(f"wrote {len(written)} files to {out}", quiet)

@@ -80,6 +80,12 @@ def _contest(weights: Any, upper: Any, lower: Any) -> Any:
                 top = upper[i, j]
         if b < 0 or top > best:
             b, best = i, top
+    if b < 0:
+        for i in range(K):
+            if weights[2, i] > 0.0 and (b < 0 or weights[2, i] < weights[2, b]):
+                b = i
+        b = max(b, 0)
+        return b, b
     c, low = 0, math.inf
     for j in range(K):
         if not weights[1, j] < 0.0 and lower[b, j] < low:

@@ -143,14 +143,16 @@ class LimitedGoal(Goal):
         """b_t and c_t, where an arm's own limit is one of its rivals: then it is named twice.
 
         b_t is the arm neither kept nor dropped that is likeliest to be in the answer; c_t what is
-        likeliest to exclude it. If c_t dominates it already, its feasibility is the question.
+        likeliest to exclude it. If c_t dominates it already, its feasibility is the question. If
+        outcomes still awaited would settle every arm, it is the least certain one that is kept.
         """
         if self.limits is None:
             return None
         said = self.verdicts(view)
         unsettled = ~said.kept & ~said.dropped
         if not unsettled.any():
-            return None
+            least = int(np.where(said.kept, said.h, np.inf).argmin())
+            return least, least
         rivals = ~said.infeasible
         upper = np.where(rivals[None, :], said.M_upper, np.inf).min(axis=1)
         b = int(np.where(unsettled, np.minimum(upper, said.own_upper), -np.inf).argmax())

@@ -24,7 +24,10 @@ from paretoid.theory.single_stream import ArmRadius
 
 @dataclass(frozen=True)
 class Setting:
-    """All that a stream depends on besides its seed; `goals` share one eps1."""
+    """All that a stream depends on besides its seed; `goals` share one eps1.
+
+    `readable` asks for the readable loop where a compiled one would do the same.
+    """
 
     bandit: Bandit
     goals: tuple[Goal, ...]
@@ -33,6 +36,7 @@ class Setting:
     delta: float
     max_samples: int | None
     conduct: Conduct | None = None
+    readable: bool = False
 
     @property
     def conducted(self) -> bool:
@@ -42,14 +46,15 @@ class Setting:
     @property
     def compiled(self) -> bool:
         """True: a compiled loop runs it; False: the readable one does."""
+        if self.readable:
+            return False
         if self.conducted:
             assert self.conduct is not None
             if self.conduct.randomise is not None:
                 return False
             covers = sum(isinstance(goal, Cover) for goal in self.goals)
             # a live trial shares delta out among covers, which its loop does not know
-            limited = self.goals[0].limits is not None
-            if limited or covers > 1 or not runs_conducted(self.rule, self.radius):
+            if covers > 1 or not runs_conducted(self.rule, self.radius):
                 return False
         return runs_compiled(self.bandit, self.goals, self.rule, self.radius)
 

@@ -142,8 +142,9 @@ def work_of(campaign: Campaign, tile: Tile) -> Work:
     for i in range(tile.first_instance, tile.last_instance):
         bandit = campaign.bandits[i]
         setting = Setting(
-            bandit, goals, campaign.rule, radius, delta, campaign.max_samples, campaign.conduct
-        )
+            bandit, goals, campaign.rule, radius, delta, campaign.max_samples, campaign.conduct,
+            campaign.readable,
+        )  # fmt: skip
         streams.append((setting, campaign.key(i, 0)[:-1]))
     K, D = campaign.bandits[0].means.shape
     samples = max(1, int(_SLICE / seconds_per_sample(K, D, radius, campaign.compiled)))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
+from paretoid.runs import conducted
+from paretoid.runs.chunk import generator
 from paretoid.runs.setting import Setting
 from paretoid.validation.equality import assert_engine_equals_loop
 
@@ -70,3 +74,20 @@ def test_an_arm_at_its_limit_is_sampled_for_its_limit():
     noise = np.random.default_rng(3).standard_normal((300, 2))
     arms = assert_engine_equals_loop(setting, noise).arms
     assert arms.count(1) > 250
+
+
+@settings(max_examples=25, deadline=None)
+@given(limited(), st.integers(0, 2**20), st.sampled_from([1, 7, (5, 30, 60)]))
+def test_a_trial_on_a_calendar_with_limits_runs_compiled_as_the_live_one(setting, seed, look):
+    delay = {"a": 2.0, "b": 5.5}
+    conduct = pt.Conduct(rate=1.0, delay=delay, look=look, dropout=0.2, missing={"b": 0.1})
+    setting = replace(setting, max_samples=60, conduct=conduct)
+    losses = np.random.default_rng(seed).random((60, 1 + setting.bandit.D))
+    slow, fast = (
+        run(setting)(generator(seed, (0,)), losses, np.random.default_rng(0))[0]
+        for run in (conducted.readable, conducted.compiled)
+    )
+    assert setting.compiled
+    assert (fast.stopped, fast.analysed) == (slow.stopped, slow.analysed)
+    for name in ("answer", "pulls", "settled"):
+        assert getattr(fast, name).tolist() == getattr(slow, name).tolist(), name
