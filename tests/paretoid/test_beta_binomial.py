@@ -208,7 +208,7 @@ def settings_of_rates(draw):
     return Setting(bandit, goals, rule, pt.BetaBinomial(rho, **options), 0.3, limit), noise
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(settings_of_rates(), st.lists(st.integers(1, 129), max_size=3))
 def test_the_compiled_loop_is_the_readable_one_bit_for_bit(problem, cuts):
     setting, noise = problem
