@@ -152,13 +152,13 @@ def runs(draw):
     """A caller, the arguments that are in order, and one or two attacks with their values."""
     caller = draw(st.sampled_from([simulate, simulate, simulate, campaign, run_once, anytime]))
     around = {"bandit": draw(st.sampled_from([COINS, DOSES, SINGLE, DATA])), "max_samples": 200}
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) == 0:
         around["rule"] = draw(st.sampled_from(RULES))()
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) == 0:
         around["radius"] = draw(st.sampled_from(RADII))()
     attacks = []
     for _ in range(draw(st.sampled_from([1, 1, 2]))):
-        kind = numbers if draw(st.booleans()) else hostile.values
+        kind = hostile.values if draw(st.integers(0, 2)) == 0 else numbers
         attacks.append((draw(st.sampled_from(sorted(ATTACKS))), draw(kind)))
     return caller, around, attacks
 
@@ -200,7 +200,7 @@ def test_any_argument_of_a_run_is_taken_or_refused_in_a_sentence(examples, tmp_p
     with contextlib.chdir(tmp_path):
         fuzz()
     assert not list(tmp_path.iterdir())
-    assert 0.1 < np.mean(returned) < 0.9, "attacks are neither harmless nor refused at the door"
+    assert 0.02 < np.mean(returned) < 0.98, "some attacks are taken, others are refused"
 
 
 HUGE = np.broadcast_to(0.5, (10**9, 2))
