@@ -246,3 +246,22 @@ def test_any_line_of_any_command_ends_in_a_sentence_and_keeps_to_its_files(
     pt.simulate(pt.GaussianBandit([[1.0], [0.0]]), max_samples=20)  # compiles, which may take long
     fuzz()
     assert {0, 2} <= set(codes)
+
+
+def test_a_refusal_by_accident_and_a_stray_file_would_be_noticed(tmp_path, monkeypatch):
+    (tmp_path / "means.csv").write_text(MEANS)
+    line = ["simulate", "means.csv", "--scale", "1", "-n", "2", "--max-samples", "20", "--quiet"]
+    assert call(line, tmp_path)[:2] == (0, "")
+    for mistake, code in ((ValueError("x"), 2), (OverflowError("x"), 3)):
+
+        def broken(*_, mistake=mistake):
+            raise mistake
+
+        monkeypatch.setattr("paretoid.cli.members.goals", broken)
+        ended, fault, _, _ = call(line, tmp_path)
+        assert ended == code
+        assert fault
+    assert strays({"a": b"1"}, {"a": b"2", "here/out.csv": b"", "b": b""}, ["out.csv"]) == [
+        "a",
+        "b",
+    ]
