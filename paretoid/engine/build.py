@@ -24,10 +24,12 @@ from paretoid.engine.program import (
     PARETO_SET,
     TABLE,
     THRESHOLD,
+    LimitTable,
     Program,
 )
 from paretoid.engine.rates import is_binary, refuse_other_outcomes
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.goals.limited import LimitedGoal
 from paretoid.rules import (
     APE,
     LUCB,
@@ -38,7 +40,15 @@ from paretoid.rules import (
     UGapEc,
     UniformElimination,
 )
-from paretoid.theory.checks import IntArray, WrongTypeError, as_epsilon, check_delta, shown
+from paretoid.theory.checks import (
+    BoolArray,
+    IntArray,
+    WrongTypeError,
+    as_epsilon,
+    check_delta,
+    shown,
+)
+from paretoid.theory.limits import Bounds, LimitLevels, limit_levels
 from paretoid.theory.radii import BetaBinomial, LUCB1Like, PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
 from paretoid.view import divisors
@@ -58,6 +68,7 @@ _LOOPS: dict[type, tuple[str, str]] = {
     UGapEc: ("best_arm", "ugapec"),
 }
 _FOREVER = 1 << 62
+_NO_LIMITS = LimitTable(np.zeros(0, dtype=np.int64), *np.zeros((5, 0)))
 
 
 def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Radius) -> bool:
@@ -70,9 +81,9 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     >>> [runs_compiled(bandit, [goal], pt.APE(), pt.Mixture()) for goal in (pt.ParetoSet(), Mine())]
     [True, False]
     """
-    known = type(rule) in _LOOPS and all(
-        type(goal) in _GOALS and goal.limits is None for goal in goals
-    )
+    known = type(rule) in _LOOPS and all(type(goal) in _GOALS for goal in goals)
+    if any(goal.limits is not None for goal in goals):
+        known = known and len(goals) == 1 and type(rule) is APE and not rule.in_rounds
     known = known and not isinstance(radius, BetaBinomial)  # kernels read columns of counts alone
     return known and bandit.compiled_law is not None
 
@@ -87,13 +98,15 @@ def runs_conducted(rule: Rule, radius: Radius) -> bool:
     return type(rule) is APE and not rule.in_rounds and isinstance(radius, PairwiseRadius)
 
 
-def loop_of(rule: Rule, radius: Radius) -> Advance:
+def loop_of(rule: Rule, radius: Radius, goals: Sequence[Goal]) -> Advance:
     """The compiled loop of one of our rules; imports Numba."""
     from importlib import import_module
 
     module, name = _LOOPS[type(rule)]
     if isinstance(radius, LUCB1Like):
         module = "growing"  # only APE serves it; the others refuse
+    if goals[0].limits is not None:
+        module = "limited"  # only APE serves them compiled
     advance: Advance = getattr(import_module(f"paretoid.engine.{module}"), name)
     return advance
 
@@ -180,7 +193,15 @@ def build_program(
     delta = check_delta(delta)
     check_radius(radius, bandit, rule)
     columns, levels = None, None
-    if isinstance(radius, (PairwiseRadius, ArmRadius)):
+    limits, compared = _NO_LIMITS, np.ones(D, dtype=np.bool_)
+    if isinstance(goals[0], LimitedGoal) and goals[0].limits is not None:
+        assert isinstance(radius, PairwiseRadius)
+        spent = limit_levels(radius, K, D, delta, len(goals[0].limits))
+        limits, compared = _limit_table(goals[0].bounds, spent)
+        columns, _ = columns_of(radius, K, D, spent.pairs)
+        levels = Levels.of(radius, K, D, spent.pairs, drop_delta=spent.rivals)
+        levels.check(radius, columns)
+    elif isinstance(radius, (PairwiseRadius, ArmRadius)):
         columns, levels = columns_of(radius, K, D, delta)
     if levels is None:
         single = rule.levels(K, delta) if isinstance(rule, BestArmRule) else None
@@ -226,15 +247,23 @@ def build_program(
             divisor=divisor,
             opening=opening_of(levels.first),
             both=rule.in_rounds,
-            eps1=as_epsilon(goals[0].eps1, D),
+            eps1=np.where(compared, as_epsilon(goals[0].eps1, D), -np.inf),
             goal=np.array([_GOALS[type(g)] for g in goals], dtype=np.int64),
             k=np.array([g.k if isinstance(g, AtMost) else 0 for g in goals], dtype=np.int64),
-            eps2=eps2,
+            eps2=np.where(compared, eps2, np.inf),
             chain=bool((np.diff(covers, axis=0) <= 0).all()),
             max_samples=_FOREVER if max_samples is None else max_samples,
-            zero=np.zeros(D),
+            limits=limits,
+            zero=np.where(compared, 0.0, np.inf),
         )
     ), columns
+
+
+def _limit_table(bounds: Bounds, spent: LimitLevels) -> tuple[LimitTable, BoolArray]:
+    """The limits as kernels read them, and (D,) which objectives are compared in domination."""
+    column = np.array(bounds.column, dtype=np.int64)
+    rows = bounds.direction, bounds.floor, bounds.slack, spent.keep, spent.drop
+    return LimitTable(column, *(np.array(row) for row in rows)), bounds.compared
 
 
 def with_columns(program: Program, columns: Columns) -> Program:
@@ -245,7 +274,7 @@ def with_columns(program: Program, columns: Columns) -> Program:
 
 def read_only(program: Program) -> Program:
     """All tables read-only, so that Numba sees one type whatever their origin."""
-    for table in program:
+    for table in (*program, *program.limits):
         if isinstance(table, np.ndarray):
             table.setflags(write=False)
     return program

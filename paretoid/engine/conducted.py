@@ -15,6 +15,13 @@ import numpy as np
 
 from paretoid.engine.arms import _position
 from paretoid.engine.cache import entry, inlined, kernel, sqrt
+from paretoid.engine.limited import (
+    _best_kept,
+    _certify_weighed,
+    _contest,
+    _weigh,
+    _widen,
+)
 from paretoid.engine.program import AFFINE, AT_MOST, COVER, LATENT, TABLE, THRESHOLD, Program
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, SignArray
 
@@ -38,6 +45,8 @@ class Trial(NamedTuple):
     lower: FloatArray  # (K, K) max_d (L_ij^d + eps1^d)
     h: FloatArray  # (K,) the smallest lower bound
     top: FloatArray  # (K,) the smallest upper bound
+    weights: FloatArray  # (4, K) for allocations, and
+    seen: FloatArray  # (4, K) at a look: see `paretoid.engine.limited`
     dirty: BoolArray  # (K,) changed since the tables for allocations were computed
     settled: SignArray  # (K,)
     stopped: BoolArray  # (G,)
@@ -60,7 +69,8 @@ def new_trial(program: Program, n: int) -> tuple[Trial, FloatArray, FloatArray, 
         inverse=1 / program.divisor, fixed=np.array(program.factor[0] > 0),
         eps=np.zeros(D), terms=np.zeros((4, D, K)),
         upper=np.full((K, K), np.inf), lower=np.full((K, K), np.inf), h=np.zeros(K),
-        top=np.zeros(K), dirty=np.ones(K, dtype=np.bool_), settled=np.zeros(K, dtype=np.int8),
+        top=np.zeros(K), weights=np.zeros((4, K)), seen=np.zeros((4, K)),
+        dirty=np.ones(K, dtype=np.bool_), settled=np.zeros(K, dtype=np.int8),
         stopped=np.zeros(G, dtype=np.bool_), answer=np.zeros((G, K), dtype=np.bool_),
         pulls=np.zeros((G, K), dtype=np.int64), verdict=np.zeros((G, K), dtype=np.int8),
         analysed=np.zeros(G, dtype=np.int64), look=np.zeros(G, dtype=np.int64),
@@ -160,7 +170,7 @@ def _entry(program: Any, terms: Any, eps: Any, i: Any, j: Any, upper: Any, lower
         spread = terms[3, d, i] + terms[3, d, j]
         up = program.drop[i] + (terms[1, d, i] + terms[2, d, j])
         down = program.keep[i] + program.objective[d] + (terms[1, d, i] + terms[1, d, j])
-        value = diff + sqrt(up * spread)
+        value = diff - program.zero[d] + sqrt(up * spread)
         high = value if value > high else high
         value = diff + eps[d] - sqrt(down * spread)
         low = value if value > low else low
@@ -199,6 +209,25 @@ def _smallest(upper: Any, lower: Any, top: Any, h: Any) -> None:
 
 
 @kernel
+def _own(program: Any, w: Any, i: Any, terms: Any, weights: Any) -> None:
+    """What arm i has over its limits, if there are any."""
+    limits = program.limits
+    for q in range(len(limits.column)):
+        d = limits.column[q]
+        mean = w.sums[d, i] / float(max(w.counts[d, i], 1))
+        _widen(limits, q, i, mean, w.inverse[d], terms[1, d, i], terms[3, d, i], weights)
+
+
+@kernel
+def _fewer(w: Any, b: Any, c: Any) -> Any:
+    """The arm of b and c with fewer outcomes, those awaited included; b on ties."""
+    n_b, n_c = _awaited(w, 0, b), _awaited(w, 0, c)
+    for d in range(1, len(w.counts)):
+        n_b, n_c = min(n_b, _awaited(w, d, b)), min(n_c, _awaited(w, d, c))
+    return b if n_b <= n_c else c
+
+
+@kernel
 def _choose(program: Any, w: Any, first: Any) -> Any:
     """The arm of the next participant."""
     D, K = w.counts.shape
@@ -226,7 +255,12 @@ def _choose(program: Any, w: Any, first: Any) -> Any:
     for i in range(K):
         if w.dirty[i]:
             _entries(program, w.terms, w.eps, i, w.upper, w.lower)
+            _own(program, w, i, w.terms, w.weights)
             w.dirty[i] = False
+    if len(program.limits.column) > 0:
+        _weigh(w.weights, w.upper, w.lower)
+        b, c = _contest(w.weights, w.upper, w.lower)
+        return _fewer(w, b, c)
     _smallest(w.upper, w.lower, w.top, w.h)
     b = -1
     for i in range(K):
@@ -241,22 +275,19 @@ def _choose(program: Any, w: Any, first: Any) -> Any:
     for j in range(K):
         if j != b and w.lower[b, j] < w.lower[b, c]:
             c = j
-    n_b, n_c = _awaited(w, 0, b), _awaited(w, 0, c)
-    for d in range(1, D):
-        n_b, n_c = min(n_b, _awaited(w, d, b)), min(n_c, _awaited(w, d, c))
-    return b if n_b <= n_c else c
+    return _fewer(w, b, c)
 
 
 @kernel
 def _covered(program: Any, w: Any, terms: Any, g: Any, h: Any, i: Any) -> Any:
-    """Some j dominates i for certain, or does within eps2 and is in OPT."""
+    """Some j dominates i for certain, or does within eps2 and is in OPT; with limits only these."""
     D, K = w.counts.shape
     for j in range(K):
-        if j == i:
+        if j == i or (len(program.limits.column) > 0 and not h[j] > 0.0):
             continue
         best = -math.inf
         for d in range(D):
-            credit = 0.0
+            credit = program.zero[d]
             if h[j] > 0.0:
                 slack = program.eps2[g, d]
                 credit = slack * w.inverse[d] if program.unknown else slack / program.divisor[d]
@@ -267,6 +298,28 @@ def _covered(program: Any, w: Any, terms: Any, g: Any, h: Any, i: Any) -> Any:
         if best < 0.0:
             return True
     return False
+
+
+@kernel
+def _judge_weighed(program: Any, w: Any, terms: Any, upper: Any, lower: Any) -> None:
+    """The test of the only goal, where arms must meet limits."""
+    goal, answer = program.goal[0], w.answer[0]
+    settled = _weigh(w.seen, upper, lower)
+    _certify_weighed(w.seen, w.settled)
+    if w.stopped[0]:
+        return
+    if goal == AT_MOST and _best_kept(w.seen, program.k[0], answer):
+        w.stopped[0] = True
+        return
+    if goal == COVER and not settled:
+        settled, kept = True, w.seen[2]
+        for i in range(len(kept)):
+            fine = kept[i] > 0.0 or w.seen[3, i] > 0.0
+            settled = settled and (fine or _covered(program, w, terms, 0, kept, i))
+    if settled:
+        w.stopped[0] = True
+        for i in range(len(answer)):
+            answer[i] = w.seen[2, i] > 0.0 if goal == COVER else not w.seen[3, i] > 0.0
 
 
 @kernel
@@ -288,6 +341,11 @@ def _look(
             for j in range(K):
                 if i != j:
                     _entry(program, terms, w.eps, i, j, upper, lower)
+        if len(program.limits.column) > 0:
+            for i in range(K):
+                _own(program, w, i, terms, w.seen)
+            _judge_weighed(program, w, terms, upper, lower)
+    if known and len(program.limits.column) == 0:
         h, top = w.h, w.top  # not kept from one allocation to the next
         _smallest(upper, lower, top, h)
         certain, size = True, 0

@@ -22,6 +22,17 @@ RUNNING, FINISHED, OUT_OF_BUDGET, CONSTANT_OUTCOMES, OUTGROWN = 0, 1, 2, 3, 4
 TIME, NEXT, PENDING, OPTIMAL, STATUS, FORMER = 0, 1, 2, 3, 4, 5
 
 
+class LimitTable(NamedTuple):
+    """Limits of q objectives, and what bounds on single arms cost; without limits q = 0."""
+
+    column: IntArray  # (q,) the objective of each
+    direction: FloatArray  # (q,) 1 or -1: an arm meets it if direction * mean >= floor
+    floor: FloatArray  # (q,)
+    slack: FloatArray  # (q,)
+    keep: FloatArray  # (K,) C of the bound by which an arm is called feasible
+    drop: FloatArray  # (K,) C of the bound by which it is called infeasible
+
+
 class Program(NamedTuple):
     """What a run needs to know and never changes."""
 
@@ -46,13 +57,14 @@ class Program(NamedTuple):
     divisor: FloatArray  # (D,) each objective is divided by this; unknown scales: set by the run
     opening: IntArray  # arms sampled, in this order, before the first decision
     both: bool  # two arms are sampled before the next test
-    eps1: FloatArray  # (D,)
+    eps1: FloatArray  # (D,) -inf where an objective is not compared
     goal: IntArray  # (G,) PARETO_SET, COVER or AT_MOST
     k: IntArray  # (G,)
-    eps2: FloatArray  # (G, D)
+    eps2: FloatArray  # (G, D) infinite where an objective is not compared
     chain: bool  # covers come with decreasing eps2, so a failing one fails the rest
     max_samples: int
-    zero: FloatArray  # (D,) zeros
+    limits: LimitTable  # what arms must meet besides
+    zero: FloatArray  # (D,) zeros; infinite where an objective is not compared
 
 
 class EngineState(NamedTuple):
@@ -80,7 +92,7 @@ class EngineState(NamedTuple):
     pulls: IntArray  # (R, G, K)
     settled: SignArray  # (R, K) 1 certainly optimal at some test, -1 certainly dominated, else 0
     verdict: SignArray  # (R, G, K) the same when a goal was answered
-    scratch: FloatArray  # (2, K)
+    scratch: FloatArray  # (2, K); with limits also 4 rows of weights and both tables, (6 + 2K, K)
 
 
 def new_state(program: Program, runs: int) -> EngineState:
@@ -113,5 +125,5 @@ def new_state(program: Program, runs: int) -> EngineState:
         pulls=np.zeros((runs, G, K), dtype=np.int64),
         settled=np.zeros((runs, K), dtype=np.int8),
         verdict=np.zeros((runs, G, K), dtype=np.int8),
-        scratch=np.zeros((2, K)),
+        scratch=np.zeros((6 + 2 * K if len(program.limits.column) else 2, K)),
     )

@@ -4,18 +4,18 @@
 one that was certainly dominated at some test and never optimal; else 0. `paretoid.loop` says so in
 NumPy. A bound on a pair of arms changes when one of them is sampled, so after a sample one row and
 one column are looked at, in O(K D), and only where nothing is certified yet; squares are compared,
-as in `paretoid.engine.ape`, so hardly any square root is taken.
+as in `paretoid.engine.rows`, so hardly any square root is taken.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from paretoid.engine.arms import BLOCK, SLACK, _lower_rare, _upper_rare
+from paretoid.engine.arms import BLOCK, FEW, SLACK, _lower_rare, _upper_rare
 from paretoid.engine.cache import inlined, kernel
 
 
-@kernel
+@inlined
 def _beaten(x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, i: Any, j: Any) -> Any:
     """Is i certainly dominated by j? One objective that does not show it is enough for no."""
     s, wide = (drop[i] + (l[i] + lr[j])), len(v) > 1
@@ -45,33 +45,42 @@ def _certify_optimal(optimal: Any, settled: Any) -> None:
 
 @inlined
 def _hopeful(
-    x: Any, l: Any, lr: Any, v: Any, drop: Any, arm: Any, settled: Any, start: Any, stop: Any
-) -> Any:
-    """How many of the arms start, ..., stop - 1 three objectives and `arm` leave to look at.
+    x: Any, l: Any, lr: Any, v: Any, drop: Any, arm: Any, settled: Any, start: Any, stop: Any,
+    low: Any, high: Any,
+) -> Any:  # fmt: skip
+    """How many of the arms start, ..., stop - 1 and `arm` leave to look at.
 
-    A sum without branches or stores, which vectorises.
+    Sums and extremes without branches, which vectorise; low and high are (K,) scratch. Where v
+    differs by objective, the first one is asked for a gap that is wide enough.
     """
-    D, wide, mine = len(x), len(v) > 1, settled[arm] == 0
-    first, second, third = x[0], x[1 % D], x[2 % D]
-    here, there, yonder, own, s, mine_s = (
-        first[arm], second[arm], third[arm], v[0, arm], lr[arm], drop[arm] + l[arm]
+    low, high, signs = low[start:stop], high[start:stop], settled[start:stop]
+    first, here = x[0][start:stop], x[0, arm]
+    for i in range(len(low)):
+        low[i] = high[i] = here - first[i]
+    for d in range(1, len(x)):
+        row, there = x[d][start:stop], x[d, arm]
+        for i in range(len(low)):
+            gap = there - row[i]
+            low[i] = gap if gap < low[i] else low[i]
+            high[i] = gap if gap > high[i] else high[i]
+    wide, mine, own, s, mine_s = (
+        len(v) > 1, settled[arm] == 0, v[0, arm], lr[arm], drop[arm] + l[arm]
     )  # fmt: skip
+    spreads, ls, rivals, drops = v[0][start:stop], l[start:stop], lr[start:stop], drop[start:stop]
     hits = 0
-    for i in range(start, stop):
-        gap, gap2, gap3 = here - first[i], there - second[i], yonder - third[i]
-        least, most = min(gap, min(gap2, gap3)), max(gap, max(gap2, gap3))
-        under = (settled[i] == 0) & (least > 0.0)
-        over = mine & (most < 0.0)
-        least = gap if wide else least
-        most = gap if wide else most
-        spread = v[0, i] + own
-        under = under & (least * least * SLACK >= (drop[i] + (l[i] + s)) * spread)
-        over = over & (most * most * SLACK >= (mine_s + lr[i]) * spread)
+    for i in range(len(low)):
+        under = (signs[i] == 0) & (low[i] > 0.0)
+        over = mine & (high[i] < 0.0)
+        gap = here - first[i]
+        least, most = (gap if wide else low[i]), (gap if wide else high[i])
+        spread = spreads[i] + own
+        under = under & (least * least * SLACK >= (drops[i] + (ls[i] + s)) * spread)
+        over = over & (most * most * SLACK >= (mine_s + rivals[i]) * spread)
         hits += 1 if under | over else 0
     return hits
 
 
-@kernel
+@inlined
 def _certify_pairs(
     x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, arm: Any, settled: Any, start: Any,
     stop: Any,
@@ -86,18 +95,24 @@ def _certify_pairs(
 
 @inlined
 def _certify_arm(
-    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, arm: Any, settled: Any
-) -> None:
+    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, arm: Any, settled: Any, low: Any,
+    high: Any,
+) -> None:  # fmt: skip
     """After `arm` was sampled: what its row and column of upper bounds certify now."""
     K = x.shape[1]
+    if K < FEW:
+        _certify_pairs(x, l, lr, v, drop, zero, arm, settled, 0, K)
+        return
     for start in range(0, K, BLOCK):
         stop = min(start + BLOCK, K)
-        if _hopeful(x, l, lr, v, drop, arm, settled, start, stop) > 0:
+        if _hopeful(x, l, lr, v, drop, arm, settled, start, stop, low, high) > 0:
             _certify_pairs(x, l, lr, v, drop, zero, arm, settled, start, stop)
 
 
 @kernel
-def _certify_dominated(x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, settled: Any) -> None:
+def _certify_dominated(
+    x: Any, l: Any, lr: Any, v: Any, drop: Any, zero: Any, settled: Any
+) -> None:  # fmt: skip
     """After many arms were sampled: what all upper bounds certify now."""
     for i in range(x.shape[1]):
         if settled[i] == 0 and _dominated(x, l, lr, v, drop, zero, i):

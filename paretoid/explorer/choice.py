@@ -118,10 +118,14 @@ def choose(
 
 
 def _steered(rule: Rule, view: View, design: Design) -> View:
-    """The view with the arms that the first open goal wants compared, if any goal wants that."""
+    """The view with the arms that the first open goal wants compared, if any goal wants that.
+
+    If what is awaited would answer them all, the first goal says what to compare.
+    """
     if not any(goal.steers for goal in design.goals):
         return view
-    return steered(view, [goal for goal in design.goals if judged(rule, view, goal) is None])
+    undecided = [goal for goal in design.goals if judged(rule, view, goal) is None]
+    return steered(view, undecided or design.goals[:1])
 
 
 def expected_samples(moment: Moment, goals: list[int]) -> dict[int, float]:

@@ -110,8 +110,8 @@ class LimitedGoal(Goal):
         """What the intervals say; everything in the units of the view."""
         bounds = self.bounds
         assert view.alone is not None, "a view for limits has bounds on single arms"
-        unit = view.unit[bounds.column]
-        lead, slack = bounds.lead(view.means) / unit, bounds.slack / unit
+        inverse = 1 / view.unit[bounds.column]
+        lead, slack = bounds.lead(view.means) * inverse, bounds.slack * inverse
         low, high = (width[:, bounds.column] for width in view.alone)
         own_lower = (lead - low + slack).min(axis=1)
         own_upper = (lead + high - slack).min(axis=1)
@@ -143,14 +143,16 @@ class LimitedGoal(Goal):
         """b_t and c_t, where an arm's own limit is one of its rivals: then it is named twice.
 
         b_t is the arm neither kept nor dropped that is likeliest to be in the answer; c_t what is
-        likeliest to exclude it. If c_t dominates it already, its feasibility is the question.
+        likeliest to exclude it. If c_t dominates it already, its feasibility is the question. If
+        outcomes still awaited would settle every arm, it is the least certain one that is kept.
         """
         if self.limits is None:
             return None
         said = self.verdicts(view)
         unsettled = ~said.kept & ~said.dropped
         if not unsettled.any():
-            return None
+            least = int(np.where(said.kept, said.h, np.inf).argmin())
+            return least, least
         rivals = ~said.infeasible
         upper = np.where(rivals[None, :], said.M_upper, np.inf).min(axis=1)
         b = int(np.where(unsettled, np.minimum(upper, said.own_upper), -np.inf).argmax())

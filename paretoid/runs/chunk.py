@@ -170,7 +170,7 @@ class Engine:
         self.setting = setting
         program, self.columns = _program(setting)
         self.program = program if self.columns is None else with_columns(program, self.columns)
-        self._advance = loop_of(setting.rule, setting.radius)
+        self._advance = loop_of(setting.rule, setting.radius, setting.goals)
 
     def advance(
         self,

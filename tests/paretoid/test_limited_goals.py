@@ -69,7 +69,6 @@ def test_the_lens_shares_delta_with_the_limits():
     one, other = loop.lens_of(plain), loop.lens_of(with_limit)
     assert (one.levels.keep == other.levels.keep).all()
     assert (one.levels.drop < other.levels.drop).all()
-    assert not with_limit.compiled
 
 
 def test_no_run_at_the_limit_is_wrong_too_often():
