@@ -17,7 +17,6 @@ from paretoid.theory.checks import (
     check_choice,
     check_delta,
     check_positive,
-    is_listed,
     shown,
 )
 from paretoid.theory.member import arguments
@@ -219,7 +218,7 @@ def _as_rho(rho: Any) -> float | tuple[float, ...]:
     if by_arm and len(rho) > MOST_ARMS:
         raise ValueError(f"rho has {len(rho):,} numbers, and there are at most {MOST_ARMS:,} arms.")
     values = {f"rho[{arm}]": value for arm, value in enumerate(rho)} if by_arm else {"rho": rho}
-    if not values or any(map(is_listed, values.values())):
+    if not values or any(isinstance(value, (list, tuple, np.ndarray)) for value in values.values()):
         raise ValueError(f"rho={shown(rho)} must be a number, or one for each arm.")
     checked = [
         check_positive(value, name=name, why=why, most=LARGEST_RHO)
