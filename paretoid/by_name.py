@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.text import meant
-from paretoid.theory.checks import FloatArray, is_number, shown
+from paretoid.theory.checks import FloatArray, WrongTypeError, is_number, shown
 
 #: a number for everything, or pairs of a name and its number
 ByName = float | tuple[tuple[str, float], ...]
@@ -32,7 +32,13 @@ def by_name(given: Any, name: str, read: Callable[[Any, str], float]) -> ByName:
     (('A', 1.0), ('B', 2.0))
     """
     if isinstance(given, tuple):
-        given = dict(given)
+        try:
+            given = dict(given)
+        except (TypeError, ValueError):
+            raise WrongTypeError(
+                f"{name}={given!r:.60} must be a number, or numbers by name: {{'IgG': 28}}. In "
+                f"which order they would stand is nowhere said."
+            ) from None
     if isinstance(given, Mapping):
         return tuple((str(key), read(value, name)) for key, value in sorted(given.items()))
     return read(given, name)

@@ -7,6 +7,7 @@ its bounds in `paretoid.validation.evidence`.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -106,16 +107,27 @@ def quantile_interval(values: Any, q: float) -> Interval:
     >>> quantile_interval(range(1, 101), 0.5)
     (50.0, 40.0, 61.0)
     """
-    from scipy.stats import binom
-
     middle = quantile(values, q)
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
     # P(X_(r) <= quantile) = P(Binomial(n, q) >= r) and P(X_(s) >= quantile) >= P(Binomial < s)
-    first = int(binom.ppf(_TAIL, n, q))  # largest rank with P(Binomial < rank) <= tail
-    last = int(binom.ppf(1 - _TAIL, n, q)) + 1  # smallest rank with P(Binomial >= rank) <= tail
+    first = binomial_quantile(_TAIL, n, q)  # largest rank with P(Binomial < rank) <= tail
+    last = binomial_quantile(1 - _TAIL, n, q) + 1  # smallest rank with P(Binomial >= rank) <= tail
     low = 0.0 if first < 1 else float(ordered[first - 1])
     return middle, low, math.inf if last > n else float(ordered[last - 1])
+
+
+def binomial_quantile(level: float, n: int, q: float) -> int:
+    """The smallest k with P(Binomial(n, q) <= k) >= `level`; scipy.stats takes a second to import.
+
+    Two coins: no head has probability 1/4, at most one 3/4.
+
+    >>> [binomial_quantile(level, 2, 0.5) for level in (0.25, 0.26, 0.75, 0.76)]
+    [0, 1, 1, 2]
+    """
+    from scipy.special import bdtr
+
+    return bisect_left(range(n + 1), level, key=lambda k: float(bdtr(float(k), n, q)))
 
 
 def t_quantile(n: Any, level: float = LEVEL) -> FloatArray:

@@ -166,13 +166,12 @@ class View:
     @cached_property
     def M_upper(self) -> FloatArray:
         """(K, K) M+(i, j) = max_d U_ij^d in units; infinite for i = j."""
-        return _off_diagonal(np.asarray((self.difference + self.drop).max(axis=2)))
+        return _off_diagonal(_largest(self.difference + self.drop))
 
     @cached_property
     def M_lower(self) -> FloatArray:
         """(K, K) max_d (L_ij^d + eps1^d) in units; infinite for i = j."""
-        lifted = self.difference + self.eps1 - self.keep
-        return _off_diagonal(np.asarray(lifted.max(axis=2)))
+        return _off_diagonal(_largest(self.difference + self.eps1 - self.keep))
 
     @cached_property
     def h(self) -> FloatArray:
@@ -187,7 +186,7 @@ class View:
     @cached_property
     def S(self) -> BoolArray:
         """(K,) the empirical Pareto set: no strict domination, so that tied arms are both in it."""
-        below = np.asarray((self.difference < 0).all(axis=2))
+        below = _largest(self.difference) < 0
         np.fill_diagonal(below, False)
         return np.asarray(~below.any(axis=1))
 
@@ -264,6 +263,14 @@ def steered(view: View, goals: Sequence[Any]) -> View:
     """
     pair = goals[0].contest(view) if goals else None
     return view if pair is None else replace(view, contest=pair)
+
+
+def _largest(table: FloatArray) -> FloatArray:
+    """(K, K) the maximum over objectives of a table (K, K, D): NumPy's own is slow for few."""
+    result = table[:, :, 0].copy()
+    for d in range(1, table.shape[2]):
+        np.maximum(result, table[:, :, d], out=result)
+    return result
 
 
 def _off_diagonal(table: FloatArray) -> FloatArray:

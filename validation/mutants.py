@@ -31,7 +31,7 @@ from paretoid.runs import simulate
 from paretoid.theory.checks import FloatArray, check_choice
 from paretoid.theory.radii import Mixture, Radius, UnknownScale
 from paretoid.theory.radii.claims import claim_constants
-from paretoid.validation import levels
+from paretoid.validation import levels, rates
 from paretoid.validation.delta_correct import delta_correctness
 from paretoid.validation.guard import assert_independent_replications
 from paretoid.validation.pathwise import check_path, reference_path
@@ -280,6 +280,13 @@ MUTANTS = (
         ("coverage",), radius=_Following(),
     ),
     Mutant(
+        "planned rates for nothing", "a prior with planned draws weighed as if it had none",
+        ("evidence",),
+        _edit(
+            "theory.binary", "_value", "prior.rho + (prior.ones + prior.zeros)", "prior.rho"
+        ),
+    ),
+    Mutant(
         "seeds shared", "every replication draws the same noise", ("independent replications",),
         (
             Edit(
@@ -361,6 +368,8 @@ def hunt(mutant: Mutant | None = None, wanted: Sequence[str] | None = None) -> d
         if everything or {"levels", "half-plane"} & set(wanted):
             claim_constants.cache_clear()
             caught.update(levels.faults())
+        if everything or "evidence" in wanted:
+            caught.update(rates.faults())
         if everything or "coverage" in wanted:
             _coverage(caught, mutant)
         if everything or "delta-correctness" in wanted:

@@ -10,9 +10,10 @@ from paretoid.cli.published import read_trial
 
 if TYPE_CHECKING:
     from paretoid.bandits import Bandit
+    from paretoid.design.informed import SharedRadius
     from paretoid.estimation import TrialSummary
     from paretoid.goals import Goal
-    from paretoid.theory.radii import MixtureRadius, Radius
+    from paretoid.theory.radii import Radius
 
 
 def informed_radii(
@@ -68,7 +69,7 @@ def _order(trial: TrialSummary, bandit: Bandit, source: str) -> list[int]:
     return [trial.arms.index(arm) for arm in bandit.arms]
 
 
-def _reordered(radius: MixtureRadius, order: Sequence[int]) -> MixtureRadius:
+def _reordered(radius: SharedRadius, order: Sequence[int]) -> SharedRadius:
     from paretoid.theory.shares import Shares
 
     def by_arm(values: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +27,7 @@ from paretoid.theory.checks import check_choice
 
 if TYPE_CHECKING:
     from paretoid.estimation import TrialSummary
+    from paretoid.goals import Goal
 
 Start = Annotated[
     str,
@@ -95,12 +98,26 @@ def plan(
             "guarantee is the same.",
         ),
     ] = "informed",
+    radius: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RADIUS", help="Default by endpoints; mixture or beta-binomial is tuned."
+        ),
+    ] = None,
     variances: published.Variances = "partial",
     tune: published.Tune = published.TUNE,
     target_accept: published.TargetAccept = published.TARGET_ACCEPT,
     cores: published.Cores = None,
     accept_problems: published.AcceptProblems = False,
     seed: Seed = 1,
+    oc: Annotated[
+        Path | None,
+        typer.Option(
+            "--oc",
+            metavar="FILE.nc",
+            help="With --out: show what `paretoid oc --out FILE.nc` found in the reports too.",
+        ),
+    ] = None,
     out: OutDir = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -125,7 +142,9 @@ def plan(
     if out is not None:
         from paretoid.report.plan_files import NAMES
 
-        check_folder(out, NAMES, force=force, inputs=[trial])
+        check_folder(out, NAMES, force=force, inputs=[trial, *([] if oc is None else [oc])])
+    elif oc is not None:
+        raise ValueError("--oc belongs to the reports of --out DIR; give that too.")
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     usual = ("partial", published.TUNE, published.TARGET_ACCEPT)
     fitted, summary = published.load_or_read(
@@ -141,6 +160,7 @@ def plan(
     from paretoid.cli.command_line import command_as_typed
     from paretoid.report import write_plan
     from paretoid.report.plan_text import as_dict, as_text
+    from paretoid.runs.ahead import compiling_ahead
     from paretoid.theory.checks import check_count, check_delta
 
     size = len(summary.arms)
@@ -158,6 +178,11 @@ def plan(
     conducted = conduct.read(rate, delay, look, dropout, burn_in, scheme)
     # The simulation comes last; what is wrong with it should be said before the long fit.
     check_delta(delta)
+    operating = None
+    if oc is not None:
+        from paretoid.report.operating import read_operating
+
+        operating = read_operating(oc, summary.arms, summary.endpoints, delta)
     check_count(draws, name="--draws", why="assurance is an average over posterior draws.")
     check_count(max_samples, name="--max-samples", why="it is the size of a trial.")
     if conducted is not None:
@@ -166,16 +191,18 @@ def plan(
         estimation.fold_margin(summary, fold)
     shared = _correlation(correlation, len(summary.endpoints))
     within_ranges = _ranges(ranges, summary)
+    chosen = _radius(radius, summary, within_ranges, goals)
     shown = shows_progress(quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
-        fitted = published.sample(
-            summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
-            seed=seed, progress=shown, accept_problems=accept_problems,
-        )  # fmt: skip
+        with compiling_ahead(goals, conducted, lambda words: note(words, quiet)):
+            fitted = published.sample(
+                summary, variances, json, tune=tune, target_accept=target_accept, cores=cores,
+                seed=seed, progress=shown, accept_problems=accept_problems,
+            )  # fmt: skip
     note("simulating trials on posterior draws ...", quiet)
     planned = estimation.plan(
-        fitted, goals, delta, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
+        fitted, goals, delta, chosen, fold=fold, draws=draws, max_samples=max_samples, seed=seed,
         shares=shares, conduct=conducted, correlation=shared, ranges=within_ranges,
         progress=shown,
     )  # fmt: skip
@@ -193,6 +220,7 @@ def plan(
             command=command_as_typed(context),
             source=trial,
             priors=priors,
+            operating=operating,
             force=force,
         )
         note(f"wrote {len(written)} files to {out}", quiet)
@@ -223,6 +251,25 @@ def _ranges(text: str | None, summary: TrialSummary) -> dict[str, Any] | None:
     except ValueError as error:
         raise ValueError(f"--range: {error}") from None
     return given
+
+
+def _radius(
+    text: str | None, summary: TrialSummary, ranges: dict[str, Any] | None, goals: Sequence[Goal]
+) -> Any:
+    """--radius as a radius, or as a kind that the plan tunes; refused before the fit."""
+    if text is None:
+        return None  # the plan's default
+    from paretoid import registry
+    from paretoid.estimation.plan_radius import TUNABLE, plan_radius
+    from paretoid.estimation.ranges import kinds_of
+
+    name, given = registry.split(text)
+    kind = registry.type_of(name, "radius")
+    radius: Any = registry.parse(text, "radius") if given or kind not in TUNABLE else kind
+    try:
+        return plan_radius(radius, kinds_of(summary, ranges), goals)
+    except ValueError as error:
+        raise ValueError(f"--radius {text}: {error}") from None
 
 
 def _correlation(text: str | None, D: int) -> Any:

@@ -165,6 +165,12 @@ def simulate(
         replications=replications, seed=seed, max_samples=max_samples,
         conduct=conduct.read(rate, delay, look, dropout, burn_in, scheme),
     )  # fmt: skip
+    if store is None and threads is None and scheduler is None:
+        from paretoid.runs.first_sight import soonest
+
+        campaign = soonest(campaign)
+        if campaign.readable:
+            note("small enough to do without the engine, which is not compiled yet", quiet)
     try:
         with _executor(threads, scheduler) as executor:
             runs = campaign.run(store, executor=executor, progress=not quiet)

@@ -5,20 +5,29 @@ Every command prints the head hash last; keep one elsewhere for `verify --head`.
 
 from __future__ import annotations
 
-import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from paretoid.cli import site, sync
 from paretoid.cli.conduct import Control, control_of
-from paretoid.cli.options import Force, names_and_files
-from paretoid.cli.terminal import Interrupted, NotShown, check_stdout, note, say, say_json, width
-from paretoid.text import as_json as as_text
+from paretoid.cli.entry import (
+    Author,
+    Json,
+    LedgerFile,
+    Outcomes,
+    SeedFile,
+    Yes,
+    as_told,
+    asked_back,
+    confirm,
+    recorded,
+    show,
+)
+from paretoid.cli.options import Force
+from paretoid.cli.terminal import check_stdout, note, say_json
 from paretoid.text import visible
 
 app = typer.Typer(
@@ -28,30 +37,8 @@ app = typer.Typer(
     "Example: paretoid trial new design.toml trial.db",
 )
 
-LedgerFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TRIAL.DB",
-        help="The ledger of the trial.",
-        autocompletion=names_and_files(tuple, ".db"),
-    ),
-]
-Author = Annotated[str | None, typer.Option(help="Who does this; by default the user.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and ask nothing.")]
 Group = Annotated[
     bool, typer.Option("--group", help="The group may write it too: mode 0660, not 0600.")
-]
-SeedFile = Annotated[
-    Path | None,
-    typer.Option("--seed-file", help="Of a randomised trial: the secret that arms follow from."),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-Outcomes = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[OUTCOME]...",
-        help="One number per objective in order, or NAME=NUMBER, or NAME=missing, or missing.",
-    ),
 ]
 
 
@@ -110,7 +97,7 @@ def new(
         if blind is not None:  # the key of a trial that never was
             blind.unlink(missing_ok=True)
         raise
-    with created as explorer, _recorded(f"the trial is created in {ledger}") as show:
+    with created as explorer, recorded(f"the trial is created in {ledger}") as show:
         result = {"design": checked.to_dict(), "head": explorer.head}
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
@@ -165,15 +152,13 @@ def next_(
                     "--instead-of ID needs --arm and --reason, and neither -n nor --request nor "
                     "--stratum."
                 )
-            _confirm(
-                f"Override allocation {instead_of} with {arm}? It stays in the log.", yes, json
-            )
+            confirm(f"Override allocation {instead_of} with {arm}? It stays in the log.", yes, json)
             made = [explorer.override(instead_of, arm, reason=reason)]
         placed = [{"id": a.id, "arm": a.arm} for a in made]
         lines = [f"{a.id}\t{visible(a.arm)}" for a in made]
         some = ", ".join(f"{a.id} ({visible(a.arm)})" for a in made[:20])
         some += ", ..." * (len(made) > 20)
-        with _recorded(
+        with recorded(
             f"allocations are made: {some}; take back those that nobody received with `paretoid "
             f"trial withdraw`, or repeat a command that had --request"
         ) as show:
@@ -199,9 +184,9 @@ def withdraw(
         if not reason.strip():
             raise ValueError("a withdrawal needs --reason: it goes into the log.")
         shown = ", ".join(ids)
-        _confirm(f"Withdraw {shown}? It cannot be undone, and stays in the log.", yes, json)
+        confirm(f"Withdraw {shown}? It cannot be undone, and stays in the log.", yes, json)
         explorer.withdraw(*ids, reason=reason)
-        with _recorded(f"{shown} withdrawn") as show:
+        with recorded(f"{shown} withdrawn") as show:
             show({"withdrawn": ids, "head": explorer.head}, [f"withdrawn {shown}"], json)
 
 
@@ -243,22 +228,22 @@ def record(
                 note(f"warning: {csv} informed the radius of this trial. Counted again, its data "
                      f"would break the guarantee: record new outcomes only.")  # fmt: skip
             asked = explorer.plausible_many(rows)
-            notes = _asked_back(asked, yes, json)
-            _confirm(f"Record {len(rows)} rows? They can be corrected, not erased.", yes, json)
+            notes = asked_back(asked, yes, json)
+            confirm(f"Record {len(rows)} rows? They can be corrected, not erased.", yes, json)
             count = explorer.tell_many(rows, notes=notes)
         else:
             if id is None or not outcome:
                 raise ValueError("say which allocation and what was measured: ID OUTCOME...")
-            told = _as_told(outcome)
+            told = as_told(outcome)
             if told == "missing":
-                _confirm(f"Record that {id} has left? It cannot be erased.", yes, json)
+                confirm(f"Record that {id} has left? It cannot be erased.", yes, json)
             whose: dict[str, Any] = {"allocation": id}
             if unplanned is not None:
                 whose = {"allocation": unplanned, "id": id, "unplanned": True}
             asked = [explorer.plausible(outcome=told, **whose)]
-            explorer.tell(outcome=told, note=_asked_back(asked, yes, json)[0], **whose)
+            explorer.tell(outcome=told, note=asked_back(asked, yes, json)[0], **whose)
             count = 1
-        with _recorded(f"recorded {count}") as show:
+        with recorded(f"recorded {count}") as show:
             answers = explorer.answers
             given = {g: a for g, a in answers.items() if a is not None and before[g] is None}
             lines = [f"recorded {count}"] + [
@@ -288,9 +273,9 @@ def correct(
     with Explorer.open(ledger, author=author) as explorer:
         if not reason.strip():
             raise ValueError("a correction needs --reason: it goes into the log.")
-        _confirm(f"Correct {id} to {' '.join(outcome)}? Both stay in the log.", yes, json)
-        explorer.correct(id, _as_told(outcome), reason=reason)
-        with _recorded(f"corrected {id}") as show:
+        confirm(f"Correct {id} to {' '.join(outcome)}? Both stay in the log.", yes, json)
+        explorer.correct(id, as_told(outcome), reason=reason)
+        with recorded(f"corrected {id}") as show:
             show({"corrected": id, "head": explorer.head}, [f"corrected {id}"], json)
 
 
@@ -304,7 +289,7 @@ def status(ledger: LedgerFile, json: Json = False) -> None:
 
     with Explorer.open(ledger) as explorer:
         standing = explorer.status()
-        _show(standing.to_dict(), [str(standing)], json)
+        show(standing.to_dict(), [str(standing)], json)
 
 
 @app.command()
@@ -352,7 +337,7 @@ def verify(
     result = {"events": events, "sound": True, "notes": notes, "head": last}
     if randomised:
         result["list_followed"] = True if seed_file is not None else None
-    _show(result, lines, json)
+    show(result, lines, json)
 
 
 @app.command()
@@ -418,7 +403,7 @@ def _copied(
     except LedgerError as problem:
         note(f"no {what} was made. {problem}")
         raise typer.Exit(1) from None
-    with _recorded(f"{target} is written and verified") as show:
+    with recorded(f"{target} is written and verified") as show:
         result = {"file": str(target), "events": events, "head": last}
         show(result, [f"{events} events in {target}, all sound"], json)
 
@@ -439,7 +424,7 @@ def export(
 
     with Explorer.open(ledger) as explorer:
         rows = write(explorer, file, events=events)
-        with _recorded(f"{rows} rows written to {file}") as show:
+        with recorded(f"{rows} rows written to {file}") as show:
             result = {"file": str(file), "rows": rows, "head": explorer.head}
             show(result, [f"{rows} rows in {file}"], json)
 
@@ -487,79 +472,10 @@ def report(
         note(f"no report was written. {problem}")
         raise typer.Exit(1) from None
     write_page(out, page, force=force, private=True)
-    _show({"file": str(out), "head": head}, [f"wrote {out}"], json)
+    show({"file": str(out), "head": head}, [f"wrote {out}"], json)
 
 
-def _as_told(words: list[str]) -> Any:
-    """An outcome from words: "missing", numbers in order, or NAME=VALUE."""
-    if words == ["missing"]:
-        return "missing"
-    named = ["=" in word for word in words]
-    if not any(named):
-        return list(words)
-    if not all(named):
-        raise ValueError(f"{' '.join(words)}: give NAME=NUMBER for every outcome, or for none.")
-    pairs = [word.rsplit("=", 1) for word in words]
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError(f"{' '.join(words)}: an objective comes twice.")
-    return dict(pairs)
-
-
-def _asked_back(asked: Sequence[tuple[str, ...]], yes: bool, json: bool) -> list[str | None]:
-    """Ask about what is not plausible; the notes that go into the log with what is recorded."""
-    questions = [words for sentences in asked for words in sentences]
-    for words in questions[:20]:
-        note(visible(words))
-    if len(questions) > 20:
-        note(f"... and {len(questions) - 20} more")
-    if questions and not yes:
-        if json:
-            raise ValueError(
-                f"{questions[0]} Nothing was recorded; if it was measured so, pass --yes, and it "
-                f"is recorded with a note."
-            )
-        _confirm("Record it all the same, with a note in the log?", yes, json)
-    return [
-        f"asked back: {' '.join(sentences)} Confirmed." if sentences else None
-        for sentences in asked
-    ]
-
-
-def _confirm(question: str, yes: bool, json: bool) -> None:
-    if yes or json:
-        return
-    try:
-        agreed = typer.confirm(question, err=True)
-    except typer.Abort as ended:
-        if isinstance(ended.__context__, EOFError):  # and not Ctrl-C
-            raise ValueError("nobody is there to confirm; pass --yes to go on unasked.") from None
-        raise
-    if not agreed:
-        raise typer.Abort
-
-
-@contextmanager
-def _recorded(what: str) -> Iterator[Callable[[dict[str, Any], list[str], bool], None]]:
-    """What shows the result of something done: failing to show it is not failing to do it."""
-    say_so = f"{what}. That is done and must not be repeated"
-    try:
-        yield partial(_show, vital=True)
-    except KeyboardInterrupt:
-        raise Interrupted(f"{say_so}.") from None
-    except Exception as error:
-        raise NotShown(f"{say_so}; only showing it failed: {error}") from error
-
-
-def _show(result: dict[str, Any], lines: list[str], as_json: bool, *, vital: bool = False) -> None:
-    if as_json:
-        words = as_text(result)
-    else:
-        text = "\n".join(lines).split("\n")
-        words = "\n".join([*map(_folded, text), f"head {result['head']}"])
-    say(words, vital=vital)
-
-
-def _folded(line: str) -> str:
-    """A line that fits the terminal, or the variable COLUMNS; in a pipe as it is."""
-    room = width(default=10_000)
-    return line if len(line) <= room else textwrap.fill(line, room, subsequent_indent="  ")
+app.command("add-site")(sync.add_site)
+app.command("sync")(sync.sync)
+app.command("codes")(sync.codes)
+app.add_typer(site.app, name="site")

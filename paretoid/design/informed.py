@@ -26,7 +26,7 @@ from paretoid.theory.checks import (
     refusal,
     shown,
 )
-from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius
+from paretoid.theory.radii import BetaBinomial, MixedScale, Mixture, MixtureRadius
 from paretoid.theory.shares import informed_rho, informed_shares
 
 #: Times informed_rho, of which the simulation chooses: unknown scales want a larger rho.
@@ -39,6 +39,9 @@ _DOUBT = 0.01
 CEILING = 100_000
 
 _MOST_INSTANCES = 10_000
+
+#: radii with shares: a share is a level, and each of them takes any level of its claims
+SharedRadius = MixtureRadius | BetaBinomial
 
 
 def informed(
@@ -54,16 +57,16 @@ def informed(
     seed: int = 1,
     quick: bool = False,
     executor: Any = None,
-) -> MixtureRadius:
+) -> SharedRadius:
     """`radius` with shares and rho from the samples that each arm is expected to need.
 
     bandits       one guess of the instance or many, such as posterior draws
     goals         default the Pareto set. Of several, the expected counts are averaged after each
                   is divided by its sum, with `weights` if given
     mix           the part of delta that is shared evenly, whatever is expected
-    radius        UnknownScale, Mixture or MixedScale, the class, or one of them: its arguments are
-                  kept, and its rho is that of equal shares. Default UnknownScale, or Mixture if
-                  outcomes are not Gaussian, or MixedScale if some are
+    radius        UnknownScale, Mixture, MixedScale or BetaBinomial, the class, or one of them: its
+                  arguments are kept, and its rho is that of equal shares. Default UnknownScale, or
+                  Mixture if outcomes are not Gaussian, or MixedScale if some are
     max_samples   what the trial can afford: simulated runs are cut there
     replications  simulated runs for each of the bandits
     quick         T* w* in place of simulations: exact Pareto set only
@@ -107,7 +110,7 @@ def expected_counts(
     bandits: Bandit | Sequence[Bandit],
     goals: Goal | Sequence[Goal],
     delta: float,
-    radius: MixtureRadius,
+    radius: SharedRadius,
     *,
     weights: Sequence[float] | None = None,
     max_samples: int = CEILING,
@@ -141,7 +144,7 @@ def _simulated(
     bandits: list[Bandit],
     goals: Sequence[Goal],
     delta: float,
-    radius: MixtureRadius,
+    radius: SharedRadius,
     *,
     weights: Sequence[float] | None,
     max_samples: int,
@@ -163,8 +166,8 @@ def _simulated(
 
 
 def with_counts(
-    radius: MixtureRadius, counts: Any, mix: float = 0.2, factor: float = 1.0
-) -> MixtureRadius:
+    radius: SharedRadius, counts: Any, mix: float = 0.2, factor: float = 1.0
+) -> SharedRadius:
     """`radius` with shares from `counts`, (K,), and rho from `factor` times them.
 
     >>> with_counts(Mixture(), [1200.0, 120.0], mix=1.0).rho
@@ -192,18 +195,17 @@ def _as_bandits(bandits: Any) -> list[Bandit]:
 
 def _as_radius(
     radius: Any, bandit: Bandit, goals: Sequence[Goal], delta: float, max_samples: int
-) -> MixtureRadius:
+) -> SharedRadius:
     """The radius to be informed; a class has one rho for a tenth of the samples there can be."""
     if radius is None:
         radius = type(default_mixture(bandit.gaussian))
     kind = radius if isinstance(radius, type) else type(radius)
-    if not issubclass(kind, MixtureRadius):
+    if not issubclass(kind, SharedRadius):
         raise WrongTypeError(
-            f"radius={shown(radius)} has no shares of delta: pass Mixture, UnknownScale or "
-            f"MixedScale, "
-            f"or one of their instances."
+            f"radius={shown(radius)} has no shares of delta: pass Mixture, UnknownScale, MixedScale "
+            f"or BetaBinomial, or one of their instances."
         )
-    made: MixtureRadius = radius
+    made: SharedRadius = radius
     if radius is MixedScale:
         made = default_mixture(bandit.gaussian)
     elif isinstance(radius, type):

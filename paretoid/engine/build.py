@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.arithmetic import reference_of
-from paretoid.bandits import Bandit
+from paretoid.bandits import Bandit, BernoulliBandit, MixedBandit, ResampledBandit
 from paretoid.engine.columns import Columns, Tables
 from paretoid.engine.levels import Levels
 from paretoid.engine.program import (
@@ -27,7 +27,7 @@ from paretoid.engine.program import (
     LimitTable,
     Program,
 )
-from paretoid.engine.rates import is_binary, refuse_other_outcomes
+from paretoid.engine.rates import is_binary, rates_of, refuse_other_outcomes
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.goals.limited import LimitedGoal
 from paretoid.rules import (
@@ -82,9 +82,13 @@ def runs_compiled(bandit: Bandit, goals: Sequence[Goal], rule: Rule, radius: Rad
     [True, False]
     """
     known = type(rule) in _LOOPS and all(type(goal) in _GOALS for goal in goals)
-    if any(goal.limits is not None for goal in goals):
+    limited = any(goal.limits is not None for goal in goals)
+    if limited:
         known = known and len(goals) == 1 and type(rule) is APE and not rule.in_rounds
-    known = known and not isinstance(radius, BetaBinomial)  # kernels read columns of counts alone
+    if isinstance(radius, BetaBinomial):  # a loop of its own, which trusts outcomes to be 0 or 1
+        ours = (BernoulliBandit, MixedBandit, ResampledBandit)
+        known = known and type(radius) is BetaBinomial and type(rule) is APE
+        known = known and type(bandit) in ours and not limited
     return known and bandit.compiled_law is not None
 
 
@@ -105,6 +109,8 @@ def loop_of(rule: Rule, radius: Radius, goals: Sequence[Goal]) -> Advance:
     module, name = _LOOPS[type(rule)]
     if isinstance(radius, LUCB1Like):
         module = "growing"  # only APE serves it; the others refuse
+    if isinstance(radius, BetaBinomial):
+        module = "rate_loop"
     if goals[0].limits is not None:
         module = "limited"  # only APE serves them compiled
     advance: Advance = getattr(import_module(f"paretoid.engine.{module}"), name)
@@ -255,6 +261,7 @@ def build_program(
             max_samples=_FOREVER if max_samples is None else max_samples,
             limits=limits,
             zero=np.where(compared, 0.0, np.inf),
+            rates=rates_of(radius, bandit.sign, K),
         )
     ), columns
 

@@ -1,7 +1,8 @@
-"""Numba compilation, cached where that is possible and quietly uncached where it is not.
+"""Numba compilation, kept on disk where that is possible and quietly not where it is not.
 
-The cache lives in a directory of our own whose name holds a hash of every kernel source: Numba
-itself looks only at the file of the function it caches and would miss an edited callee.
+The directory is named after what the machine code depends on, the text of every kernel and the
+versions of what compiles it: an edited callee compiles anew, a reinstallation or another
+environment does not. `paretoid.engine.stored` has the files in it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import platform
+import re
+import shutil
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -21,6 +27,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 _ENTRY = {"no_cfunc_wrapper": True, **_OPTIONS}
 _INNER = {"nopython": True, "no_cpython_wrapper": True, **_ENTRY}
+
+#: directories that are kept, those last used: a few environments, or versions of the kernels
+_KEPT = 8
 
 
 @lru_cache(maxsize=1)
@@ -34,29 +43,87 @@ def kernel_digest() -> str:
 
 @lru_cache(maxsize=1)
 def cache_directory() -> Path | None:
-    """A writable directory for compiled kernels, or None: then every process compiles anew."""
-    configured = os.environ.get("NUMBA_CACHE_DIR")
+    """Where compiled kernels are kept, or None: then every process compiles anew.
+
+    `NUMBA_CACHE_DIR` comes first, else it is the user's cache as the system has it. A directory
+    that cannot be written is read all the same. A new one takes the place of those used longest
+    ago, so that they do not pile up; a process that still uses one of them compiles again.
+    """
+    from importlib.metadata import version  # slow to import
+
+    compilers = {name: version(name) for name in ("numba", "llvmlite", "numpy")}
+    told = kernel_digest(), sys.implementation.cache_tag, platform.python_version(), compilers
+    name = hashlib.sha256(repr(told).encode()).hexdigest()[:16]
     try:
-        base = Path(configured) if configured else _user_cache() / "paretoid"
-        directory = base / kernel_digest()
+        base = _base()
+        directory = base / name
+        new = not directory.is_dir()
         directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / f"probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except (OSError, RuntimeError):  # RuntimeError: no home directory
+    except (OSError, RuntimeError):
         return None
+    with suppress(OSError):
+        os.utime(directory)  # used now
+        if new:
+            _prune(base)
     return directory
 
 
-def is_compiled() -> bool:
-    """True: the cache holds kernels; else the first run takes some twenty seconds longer."""
+def _base() -> Path:
+    configured = os.environ.get("NUMBA_CACHE_DIR")
+    if configured:
+        return Path(configured).absolute() / "paretoid"
+    from platformdirs import user_cache_path
+
+    base = user_cache_path("paretoid", appauthor=False)
+    if not base.is_absolute():
+        raise RuntimeError("no home directory")
+    return base
+
+
+def _prune(base: Path) -> None:
+    """Remove all but the directories last used."""
+    ours = [path for path in base.iterdir() if re.fullmatch("[0-9a-f]{16}", path.name)]
+    ages = [(-path.stat().st_mtime, path) for path in ours]
+    for _, path in sorted(ages)[_KEPT:]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def keeps_kernels() -> bool:
+    """True: what is compiled now is there for the next process."""
     directory = cache_directory()
-    return directory is not None and any(directory.rglob("*.nbc"))
+    return directory is not None and os.access(directory, os.W_OK)
 
 
-def _user_cache() -> Path:
-    configured = os.environ.get("XDG_CACHE_HOME")
-    return Path(configured) if configured else Path.home() / ".cache"
+def what_compiling_takes() -> str:
+    """A sentence for who waits for it."""
+    if keeps_kernels():
+        return "compiling the engine, which takes half a minute; only the first run does"
+    return (
+        "compiling the engine, which takes half a minute, in every process: its cache cannot be "
+        "written. Set NUMBA_CACHE_DIR to a directory that can be."
+    )
+
+
+def is_compiled(work: Callable[[], object]) -> bool:
+    """True: every kernel that `work` calls is in memory or was loaded now, and it has been done.
+
+    False: it ended at one that has to be compiled, which takes seconds; do it again for that.
+    Without a compiler (`NUMBA_DISABLE_JIT`) nothing has to be.
+    """
+    if "paretoid.engine.stored" not in sys.modules and not os.environ.get("NUMBA_DISABLE_JIT"):
+        directory = cache_directory()  # no kernel is in memory: Numba need not be imported to see
+        if directory is None or not any(directory.iterdir()):
+            return False
+    from paretoid.engine.stored import NotCompiledError, may_compile
+
+    before = may_compile.set(False)
+    try:
+        work()
+    except NotCompiledError:
+        return False
+    finally:
+        may_compile.reset(before)
+    return True
 
 
 def inlined(function: F) -> F:
@@ -90,19 +157,19 @@ def _inner(function: F, **options: bool) -> F:
 
 
 def entry(function: F) -> F:
-    """A kernel called from Python, cached with all it calls if a directory can be written."""
+    """A kernel called from Python, kept on disk with all it calls.
+
+    It has to stand in this package: the directory is named after the content of its files.
+    """
     import numba
 
-    directory = cache_directory()
-    before = numba.config.CACHE_DIR
-    try:
-        if directory is not None:
-            numba.config.CACHE_DIR = str(directory)
-        return numba.njit(cache=directory is not None, **_ENTRY)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # "no locator available"
-        return numba.njit(**_ENTRY)(function)  # type: ignore[no-any-return]
-    finally:
-        numba.config.CACHE_DIR = before
+    from paretoid.engine.stored import StoredKernel
+
+    made = numba.njit(**_ENTRY)(function)
+    if not numba.config.DISABLE_JIT:
+        here = Path(function.__code__.co_filename).parent == Path(__file__).parent
+        made._cache = StoredKernel(function, cache_directory() if here else None)
+    return made  # type: ignore[no-any-return]
 
 
 def _make_sqrt() -> Any:

@@ -22,6 +22,15 @@ RUNNING, FINISHED, OUT_OF_BUDGET, CONSTANT_OUTCOMES, OUTGROWN = 0, 1, 2, 3, 4
 TIME, NEXT, PENDING, OPTIMAL, STATUS, FORMER = 0, 1, 2, 3, 4, 5
 
 
+class Rates(NamedTuple):
+    """The priors of `BetaBinomial`, oriented; empty for other radii."""
+
+    rho: FloatArray  # (K,)
+    ones: FloatArray  # (K, D) draws that a plan adds
+    zeros: FloatArray  # (K, D)
+    flipped: BoolArray  # (D,) the objective is minimised
+
+
 class LimitTable(NamedTuple):
     """Limits of q objectives, and what bounds on single arms cost; without limits q = 0."""
 
@@ -65,6 +74,7 @@ class Program(NamedTuple):
     max_samples: int
     limits: LimitTable  # what arms must meet besides
     zero: FloatArray  # (D,) zeros; infinite where an objective is not compared
+    rates: Rates
 
 
 class EngineState(NamedTuple):
@@ -76,7 +86,7 @@ class EngineState(NamedTuple):
     means: FloatArray  # (R, D, K) divided by the divisor
     l: FloatArray  # (R, K)
     rivals: FloatArray  # (R, K) l plus what its role as a rival adds
-    v: FloatArray  # (R, 1 or D, K)
+    v: FloatArray  # (R, 1 or D, K); with rates (R, 2 D K, K): see `paretoid.engine.rate_loop`
     inverse: FloatArray  # (R, D) one over the divisor
     eps1: FloatArray  # (R, D) divided by the divisor
     eps2: FloatArray  # (R, G, D) the same
@@ -101,6 +111,9 @@ def new_state(program: Program, runs: int) -> EngineState:
     G = len(program.goal)
     clock = np.zeros((runs, 6), dtype=np.int64)
     clock[:, PENDING] = -1
+    v = np.zeros((runs, D if program.wide else 1, K))
+    if len(program.rates.rho):
+        v = np.full((runs, 2 * D * K, K), np.nan)
     inverse = np.tile(1 / program.divisor, (runs, 1))
     return EngineState(
         counts=np.zeros((runs, K), dtype=np.int64),
@@ -109,7 +122,7 @@ def new_state(program: Program, runs: int) -> EngineState:
         means=np.zeros((runs, D, K)),
         l=np.zeros((runs, K)),
         rivals=np.zeros((runs, K)),
-        v=np.zeros((runs, D if program.wide else 1, K)),
+        v=v,
         inverse=inverse,
         eps1=np.tile(program.eps1 / program.divisor, (runs, 1)),
         eps2=np.tile(program.eps2 / program.divisor, (runs, 1, 1)),

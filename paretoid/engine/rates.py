@@ -12,8 +12,9 @@ import numpy as np
 
 from paretoid.bandits import Bandit, MixedBandit, ResampledBandit
 from paretoid.engine.levels import Levels
+from paretoid.engine.program import Rates
 from paretoid.theory.checks import FloatArray
-from paretoid.theory.radii import BetaBinomial
+from paretoid.theory.radii import BetaBinomial, Radius
 
 #: (successes, counts, lower, upper)
 Tables = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -45,6 +46,28 @@ def refuse_other_outcomes(radius: BetaBinomial, what: str) -> None:
     )
 
 
+def rates_of(radius: Radius, sign: FloatArray, K: int) -> Rates:
+    """What kernels read of a radius on rates, oriented and read-only; of others nothing.
+
+    >>> import paretoid as pt
+    >>> radius = pt.BetaBinomial(rho=10.0, planned=[[0.2], [0.5]], trust=1.0)
+    >>> rates_of(radius, np.array([-1.0]), 2).ones.ravel()    # few are wanted: zeros are successes
+    array([8., 5.])
+    """
+    D = len(sign)
+    rates = Rates(np.zeros(0), np.zeros((0, D)), np.zeros((0, D)), np.asarray(sign) < 0)
+    if isinstance(radius, BetaBinomial):
+        ones, zeros = radius.planned_draws(K, D)
+        flipped = rates.flipped
+        rates = Rates(
+            radius.weights(K), np.where(flipped, zeros, ones), np.where(flipped, ones, zeros),
+            flipped,
+        )  # fmt: skip
+    for table in rates:
+        table.setflags(write=False)
+    return rates
+
+
 class RateBounds:
     """Bounds on m_i - m_j of all pairs, computed anew where an arm has changed since the last time.
 
@@ -65,12 +88,12 @@ class RateBounds:
 
     def __init__(self, radius: BetaBinomial, levels: Levels, sign: FloatArray) -> None:
         K, D = len(levels.keep), len(levels.objective)
-        self._rho = radius.weights(K)
+        self._rates = rates_of(radius, sign, K)
         # C is 2 log(1/alpha), lowered by roles
         self._keep = (levels.keep[:, None] + levels.objective[None, :]) / 2
         self._drop = (levels.drop[:, None] + levels.rival[None, :]) / 2
         self._radius, self._sign = radius, sign
-        self._flipped = np.where(sign < 0, 1.0, 0.0)
+        self._flipped = np.where(self._rates.flipped, 1.0, 0.0)
         nothing, one = np.zeros((K, D)), np.ones((K, K, D))
         self._last: Tables = nothing, nothing, -one, one
 
@@ -100,6 +123,9 @@ class RateBounds:
         changed = (successes != before_s) | (counts != before_n)
         if changed.any():
             lower, upper = lower.copy(), upper.copy()
-            fill_bounds(successes, counts, self._rho, self._keep, self._drop, changed, lower, upper)
+            fill_bounds(
+                successes, counts, self._rates.rho, self._rates.ones, self._rates.zeros,
+                self._keep, self._drop, changed, lower, upper,
+            )  # fmt: skip
             self._last = successes, counts.copy(), lower, upper
         return lower, upper

@@ -26,87 +26,96 @@ _RAISED = 1e-12
 #: Steps of the two searches; they take four to six, and a bound from fewer is valid too.
 _STEPS = 60
 #: The search for mu ends where l_i + l_j is this close to c: the bound errs by its square.
-_CLOSE = 1e-5
+_CLOSE = 1e-4
 
 
 @entry
-def _digamma(x: Any) -> Any:
-    """The derivative of log-gamma at x > 0: recurrence to 10, then seven terms of its series."""
-    shift = 0.0
+def _digammas(x: Any) -> Any:
+    """The first derivative of log-gamma at x > 0, and the second, which only the searches use.
+
+    Recurrence to 10, then seven and four terms of their series.
+    """
+    shift, bend = 0.0, 0.0
     while x < 10.0:
-        shift -= 1.0 / x
+        part = 1.0 / x
+        shift -= part
+        bend += part * part
         x += 1.0
-    q = 1.0 / (x * x)
+    inverse = 1.0 / x
+    q = inverse * inverse
     series = 1 / 240 - q * (1 / 132 - q * (691 / 32760 - q / 12))
     series = q * (1 / 12 - q * (1 / 120 - q * (1 / 252 - q * series)))
-    return shift + math.log(x) - 0.5 / x - series
+    tri = inverse + q / 2 + q * inverse * (1 / 6 - q * (1 / 30 - q * (1 / 42 - q / 30)))
+    return shift + math.log(x) - 0.5 * inverse - series, bend + tri
 
 
 @entry
-def _trigamma(x: Any) -> Any:
-    """Its derivative; only the searches use it."""
-    shift = 0.0
-    while x < 10.0:
-        shift += 1.0 / (x * x)
-        x += 1.0
-    q = 1.0 / (x * x)
-    return shift + 1.0 / x + q / 2 + q / x * (1 / 6 - q * (1 / 30 - q * (1 / 42 - q / 30)))
-
-
-@entry
-def _slope(m: Any, s: Any, rho: Any) -> Any:
-    """(slope, curvature, size of its terms) of the sum of log(rho + k/m) over k < s."""
-    if s <= 1.0:
+def _slope(m: Any, s: Any, rho: Any, extra: Any) -> Any:
+    """(slope, curvature, size of its terms) of the sum of log(rho + (extra + k)/m) over k < s."""
+    if extra == 0.0:  # the first term is constant
+        s, extra = s - 1.0, 1.0
+    if s <= 0.0:
         return 0.0, 0.0, 0.0
-    a, b = rho * m + s, rho * m + 1.0
-    up, down, last = rho * _digamma(a), rho * _digamma(b), (s - 1.0) / m
-    curvature = rho * rho * (_trigamma(a) - _trigamma(b)) + last / m
+    a, b = rho * m + (extra + s), rho * m + extra
+    at_a, at_b = _digammas(a), _digammas(b)
+    up, down, last = rho * at_a[0], rho * at_b[0], s / m
+    curvature = rho * rho * (at_a[1] - at_b[1]) + last / m
     return up - down - last, curvature, abs(up) + abs(down) + last
 
 
 @entry
-def _sum(m: Any, s: Any, rho: Any) -> Any:
-    """(value, size of its terms) of the sum of log(rho + k/m) over k < s.
+def _sum(m: Any, s: Any, rho: Any, extra: Any) -> Any:
+    """(value, size of its terms) of the sum of log(rho + (extra + k)/m) over k < s.
 
     Rules that imagine outcomes on their way ask for s between whole numbers: continuous in s.
     """
-    if s <= 1.0:
-        return s * math.log(rho), abs(math.log(rho))
-    first, up, down = math.log(rho), math.lgamma(rho * m + s), math.lgamma(rho * m + 1.0)
-    last = (s - 1.0) * math.log(m)
+    first = 0.0
+    if extra == 0.0:
+        first = math.log(rho)
+        if s <= 1.0:
+            return s * first, abs(first)
+        s, extra = s - 1.0, 1.0
+    if s <= 0.0:
+        return 0.0, 0.0
+    up, down = math.lgamma(rho * m + (extra + s)), math.lgamma(rho * m + extra)
+    last = s * math.log(m)
     return first + up - down - last, abs(first) + abs(up) + abs(down) + abs(last)
 
 
 @entry
-def _least(s: Any, f: Any, rho: Any, mu: Any) -> Any:
+def _least(s: Any, f: Any, rho: Any, ones: Any, zeros: Any, mu: Any, guess: Any) -> Any:
     """The least of l(x) - mu x over [0, 1], from below, where it is, l there and l'' there.
 
-    s, f   successes and failures of the stream
-    mu     any number but 0; where the least is at 0 or 1 the curvature returned is infinite
+    s, f         successes and failures of the stream
+    ones, zeros  what a plan adds to its prior
+    mu           any number but 0; where the least is at 0 or 1 the curvature returned is infinite
+    guess        where the search begins; not in (0, 1): where the likelihood alone would be least
     """
-    n = s + f
-    shape = n - mu  # n (x - s/n) = mu x (1 - x), the likelihood alone: where the search begins
-    x = 2.0 * s / (shape + math.sqrt(max(shape * shape + 4.0 * mu * s, 0.0)) + 1e-300)
+    n, x = s + f, guess
+    if not 0.0 < x < 1.0:
+        shape = n - mu  # n (x - s/n) = mu x (1 - x)
+        x = 2.0 * s / (shape + math.sqrt(max(shape * shape + 4.0 * mu * s, 0.0)) + 1e-300)
     low, high = 0.0, 1.0
     edge = -1.0
-    if s <= 1.0 and -_slope(1.0, f, rho)[0] >= mu:
+    # without a plan the first success, or failure, weighs the same at every rate
+    if s <= (1.0 if ones == 0.0 else 0.0) and -_slope(1.0, f, rho, zeros)[0] >= mu:
         edge = 0.0
-    elif f <= 1.0 and _slope(1.0, s, rho)[0] <= mu:
+    elif f <= (1.0 if zeros == 0.0 else 0.0) and _slope(1.0, s, rho, ones)[0] <= mu:
         edge = 1.0
     slope, curvature, size = 0.0, math.inf, 0.0
     if edge >= 0.0:
         x = edge
         if x == 0.0:
-            fall = _slope(1.0, f, rho)
+            fall = _slope(1.0, f, rho, zeros)
             slope, size = -fall[0] - mu, fall[2]
         else:
-            rise = _slope(1.0, s, rho)
+            rise = _slope(1.0, s, rho, ones)
             slope, size = rise[0] - mu, rise[2]
     else:
         for _ in range(_STEPS):
             if not low < x < high:
                 x = (low + high) / 2
-            rise, fall = _slope(x, s, rho), _slope(1.0 - x, f, rho)
+            rise, fall = _slope(x, s, rho, ones), _slope(1.0 - x, f, rho, zeros)
             slope, curvature = rise[0] - fall[0] - mu, rise[1] + fall[1]
             size = rise[2] + fall[2]
             if abs(slope) <= 1e-10 * abs(mu):
@@ -121,8 +130,9 @@ def _least(s: Any, f: Any, rho: Any, mu: Any) -> Any:
             if following == x:
                 break
             x = following
-    ups, downs = _sum(x, s, rho), _sum(1.0 - x, f, rho)
-    top, base = math.lgamma(n + rho), math.lgamma(rho)
+    ups, downs = _sum(x, s, rho, ones), _sum(1.0 - x, f, rho, zeros)
+    weight = rho + (ones + zeros)
+    top, base = math.lgamma(n + weight), math.lgamma(weight)
     value = ups[0] + downs[0] - (top - base)
     # the tangent at x, at whichever end of [0, 1] it is lowest
     tangent = max(slope * x, -slope * (1.0 - x))
@@ -132,7 +142,8 @@ def _least(s: Any, f: Any, rho: Any, mu: Any) -> Any:
 
 @entry
 def _upper(
-    s_i: Any, n_i: Any, rho_i: Any, s_j: Any, n_j: Any, rho_j: Any, c: Any
+    s_i: Any, n_i: Any, rho_i: Any, ones_i: Any, zeros_i: Any,
+    s_j: Any, n_j: Any, rho_j: Any, ones_j: Any, zeros_j: Any, c: Any,
 ) -> Any:  # fmt: skip
     """An upper bound on x - y over all rates with l_i(x) + l_j(y) <= c; 1 if there is no other."""
     p, q = (s_i + 1.0) / (n_i + 2.0), (s_j + 1.0) / (n_j + 2.0)
@@ -140,10 +151,10 @@ def _upper(
     paid = c + 0.5 * (math.log1p(n_i / rho_i) + math.log1p(n_j / rho_j))
     mu = math.sqrt(2.0 * paid / spread)
     low, high = 0.0, math.inf
-    best = 1.0
+    best, x, y = 1.0, -1.0, -1.0
     for _ in range(_STEPS):
-        least_i, _, value_i, bend_i = _least(s_i, n_i - s_i, rho_i, mu)
-        least_j, _, value_j, bend_j = _least(s_j, n_j - s_j, rho_j, -mu)
+        least_i, x, value_i, bend_i = _least(s_i, n_i - s_i, rho_i, ones_i, zeros_i, mu, x)
+        least_j, y, value_j, bend_j = _least(s_j, n_j - s_j, rho_j, ones_j, zeros_j, -mu, y)
         best = min(best, (c - least_i - least_j) / mu)
         missing = c - value_i - value_j
         if abs(missing) <= _CLOSE:
@@ -152,6 +163,7 @@ def _upper(
             low = mu
         else:
             high = mu
+        before = mu
         grows = mu * (1.0 / bend_i + 1.0 / bend_j)
         if grows > 0:
             mu = min(max(mu + missing / grows, mu / 4.0), mu * 4.0)
@@ -161,18 +173,31 @@ def _upper(
             mu = (low + high) / 2 if high < math.inf else low * 4.0
         if mu > 1e18:
             break
+        x, y = x + (mu - before) / bend_i, y - (mu - before) / bend_j  # where they are next
     return min(max(best + _RAISED, -1.0), 1.0)
 
 
 @entry
+def _pair(
+    i: Any, j: Any, d: Any, successes: Any, counts: Any, rho: Any, ones: Any, zeros: Any, c: Any
+) -> Any:  # fmt: skip
+    """The upper bound on m_i - m_j in objective d, at log(1/level) = c."""
+    return _upper(
+        successes[i, d], counts[i, d], rho[i], ones[i, d], zeros[i, d],
+        successes[j, d], counts[j, d], rho[j], ones[j, d], zeros[j, d], c,
+    )  # fmt: skip
+
+
+@entry
 def fill_bounds(
-    successes: Any, counts: Any, rho: Any, keep: Any, drop: Any, changed: Any, lower: Any,
-    upper: Any,
+    successes: Any, counts: Any, rho: Any, ones: Any, zeros: Any, keep: Any, drop: Any,
+    changed: Any, lower: Any, upper: Any,
 ) -> None:  # fmt: skip
     """Write the bounds on m_i - m_j for the pairs of which an arm has changed.
 
     successes, counts  (K, D) float64  read
     rho                (K,) float64    read
+    ones, zeros        (K, D) float64  read; what a plan adds to the priors
     keep               (K, D) float64  read; log(1/level) of lower bounds on m_i - m_j, any j
     drop               (K, K) float64  read; that of upper bounds, any objective
     changed            (K, D) bool     read
@@ -182,8 +207,8 @@ def fill_bounds(
     for d in range(D):
         for i in range(K):
             for j in range(K):
-                if i == j or not (changed[i, d] or changed[j, d]):
-                    continue
-                s_i, n_i, s_j, n_j = successes[i, d], counts[i, d], successes[j, d], counts[j, d]
-                upper[i, j, d] = _upper(s_i, n_i, rho[i], s_j, n_j, rho[j], drop[i, j])
-                lower[i, j, d] = -_upper(s_j, n_j, rho[j], s_i, n_i, rho[i], keep[i, d])
+                if i != j and (changed[i, d] or changed[j, d]):
+                    upper[i, j, d] = _pair(i, j, d, successes, counts, rho, ones, zeros, drop[i, j])
+                    lower[i, j, d] = -_pair(
+                        j, i, d, successes, counts, rho, ones, zeros, keep[i, d]
+                    )

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from paretoid.bandits import Bandit
-from paretoid.design.informed import CEILING
+from paretoid.design.informed import CEILING, SharedRadius
 from paretoid.design.informed import informed as informed_by_bandits
 from paretoid.estimation.instances import bandit_of_trial, posterior_bandits
 from paretoid.estimation.margins import with_margin
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import Goal
 from paretoid.theory.checks import check_count
-from paretoid.theory.radii import MixtureRadius
 
 #: Posterior draws whose trials are simulated to learn what each arm needs.
 DRAWS = 100
@@ -35,7 +34,7 @@ def informed(
     seed: int = 1,
     quick: bool = False,
     executor: Any = None,
-) -> MixtureRadius:
+) -> SharedRadius:
     """A proved radius that needs fewer samples if `source` resembles the trial to come.
 
     source   a fit; a `TrialSummary`, such as a pilot's, whose means are drawn from their sampling

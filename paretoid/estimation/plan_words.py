@@ -80,19 +80,38 @@ def _each_endpoint(
     return "; ".join(said)
 
 
-def shares_in_words(radius: Radius, goals: int, mix: float) -> str:
-    """Whether the published data shape the shares of delta, and that no promise rests on them."""
-    if getattr(radius, "shares", None) is None:
+def published_in_words(radius: Radius, goals: int, mix: float, shared: bool) -> str:
+    """What of the radius the published data shape, and that no promise rests on them.
+
+    shared   the plan asked whether unequal shares of delta would save participants
+    """
+    planned = isinstance(radius, BetaBinomial) and radius.planned is not None
+    shares = getattr(radius, "shares", None)
+    unequal = shares is not None and not (planned and shares.is_uniform)
+    if not shared and not planned:
+        return ""
+    if shared and not planned and not unequal:
         return (
             "The published data would save no participants here, so delta is shared out evenly and "
             "they are not leant on at all."
         )
-    averaged = ", averaged over the goals after each is normalised" if goals > 1 else ""
+    said = []
+    if unequal:
+        averaged = ", averaged over the goals after each is normalised" if goals > 1 else ""
+        said.append(
+            f"delta is shared out by the samples that each arm is expected to need{averaged} (mix "
+            f"{mix:g})"
+        )
+    if planned:
+        assert isinstance(radius, BetaBinomial)
+        said.append(
+            f"bounds on rates expect the fitted ones, weighed {radius.trust:.3g} times as much as "
+            f"the rate that is tested and never more than the participants behind them"
+        )
     return (
-        f"Planned with the published data: delta is shared out by the samples that each arm is "
-        f"expected to need{averaged} (mix {mix:g}). The guarantee does not lean on them: a wrong "
-        f"answer has probability at most delta whatever those data were worth, if they are not "
-        f"counted again in the trial."
+        f"Planned with the published data: {'; '.join(said)}. The guarantee does not lean on them: "
+        f"a wrong answer has probability at most delta whatever those data were worth, if they are "
+        f"not counted again in the trial."
     )
 
 

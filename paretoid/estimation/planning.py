@@ -13,7 +13,7 @@ from paretoid.bandits import Bandit
 from paretoid.bounds import Problem, setting_bounds
 from paretoid.conduct import Conduct
 from paretoid.design.informed import informed
-from paretoid.design.tuned import tuned_radius
+from paretoid.design.tuned import tuned_radius, with_trust
 from paretoid.estimation.blocking import blocking_pairs, ties_in_words
 from paretoid.estimation.conducting import conducted
 from paretoid.estimation.instances import (
@@ -24,10 +24,11 @@ from paretoid.estimation.instances import (
 )
 from paretoid.estimation.margins import as_goals, with_margin
 from paretoid.estimation.model import trial_of
+from paretoid.estimation.plan_radius import plan_radius
 from paretoid.estimation.plan_words import (
     bound_radius,
     guarantee_in_words,
-    shares_in_words,
+    published_in_words,
     stated_ranges,
 )
 from paretoid.estimation.ranges import kinds_of
@@ -46,7 +47,7 @@ from paretoid.theory.checks import (
     refusal,
     shown,
 )
-from paretoid.theory.radii import Radius
+from paretoid.theory.radii import BetaBinomial, Radius
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,6 +58,9 @@ REALISTIC = 3000
 #: posterior quantile of every scale that a known-scale radius is told
 SCALE_QUANTILE = 0.95
 
+#: draws, of all there are, that say what arms need where rounds take long to simulate
+SLOW_DRAWS = 50
+
 #: assurances whose sample size a plan states
 ASSURANCES = (0.8, 0.9)
 
@@ -65,7 +69,7 @@ def plan(
     fit: Any,
     goals: Goal | Sequence[Goal] | None = None,
     delta: float = 0.1,
-    radius: Radius | None = None,
+    radius: Radius | type[Radius] | None = None,
     *,
     fold: float | None = None,
     draws: int = 200,
@@ -89,8 +93,10 @@ def plan(
     radius      default `UnknownScale`: its guarantee does not lean on the fitted variances, only
                 on Gaussian (log) outcomes. A known-scale radius uses the posterior's
                 `scale_quantile` of every scale, and its guarantee holds if the true scales are
-                at most that. `Mixture` for binary endpoints, whose scale is 1/2; `MixedScale`
-                where some endpoints are binary and some are not.
+                at most that. `BetaBinomial` where all endpoints are binary, with the rates of
+                the fit as planned ones; with limits or a conduct `Mixture`, with scale 1/2.
+                `MixedScale` where some endpoints are binary and some are not. An instance stays
+                as it is; a class is tuned to the trial as the default is.
     samples     sizes N at which the assurance P(tau <= N) is stated; default 20 up to max_samples
     max_samples participants the trial can have: runs that reach it are censored, a result
     conduct     how the trial runs (recruitment, delay, looks, losses); stopping times then count
@@ -107,7 +113,7 @@ def plan(
                 expected to need, and has its rho by arm, see `informed`; `mix` is the part shared
                 evenly. "uniform": equal shares, and one rho tuned to the sample size per arm that
                 a pilot of simulated trials on the plug-in instance needed. Both are fixed before
-                any new data, so the guarantee is the same. A radius that is given stays as it is.
+                any new data, so the guarantee is the same. An instance of a radius has its own.
 
     With informed shares the same draws are also simulated with uniform ones: uniform_needed,
     uniform_stopping_time and saved, the part of the mean N, show what the published data save.
@@ -159,12 +165,15 @@ def plan(
         "delta": delta, "seed": seed, "max_samples": max_samples, "executor": executor,
     }  # fmt: skip
     check_choice(shares, ("informed", "uniform"), name="shares", why="delta is shared out once.")
-    expected, tuned = max_samples / K, radius is None
+    radius = plan_radius(radius, kinds, goal_list, calendar=conduct is not None)
+    kind = radius if isinstance(radius, type) else None
+    expected, tuned = max_samples / K, not isinstance(radius, Radius)
     uniform, bound_by = None, radius
-    if radius is None:
+    if not isinstance(radius, Radius):
         radius, expected = tuned_radius(
-            plug_in, goal_list, delta, max_samples, seed=seed, executor=executor
-        )
+            plug_in, goal_list, delta, max_samples, kind=kind, published=trial.counts, seed=seed,
+            executor=executor,
+        )  # fmt: skip
         bound_by = radius
         if any(goal.union == "pairs" for goal in goal_list):
             shares = "uniform"  # shares belong to claims
@@ -172,10 +181,12 @@ def plan(
             uniform = pt.simulate(
                 bandits, goal_list, radius=radius, replications=1, conduct=conduct, **common
             )
+            few = len(bandits) // SLOW_DRAWS if isinstance(radius, BetaBinomial) else 0
             radius = informed(
-                bandits, goal_list, delta, mix, radius, max_samples=max_samples,
+                bandits[:: max(few, 1)], goal_list, delta, mix, radius, max_samples=max_samples,
                 seed=_another_seed(seed), executor=executor,
             )  # fmt: skip
+            radius = with_trust(radius, trial.counts)
     plug_in, *bandits = tell_scales([plug_in, *bandits], fit, radius, scale_quantile)
     runs = pt.simulate(
         bandits, goal_list, radius=radius, replications=1, progress=progress, conduct=conduct,
@@ -219,7 +230,7 @@ def plan(
     returned = np.array([summary.returned for summary in told]) / draws
     result["returned"] = (("goal", "arm"), returned)
 
-    assert bound_by is not None
+    assert isinstance(bound_by, Radius)
     inverted, bound_words = bound_radius(bound_by, uniform is not None)
     problems = [Problem.of(bandit) for bandit in bandits]
     bounds = [[setting_bounds(b, g, delta, inverted) for b in problems] for g in goal_list]
@@ -246,8 +257,10 @@ def plan(
         "guarantee_in_words": guarantee_in_words(
             radius, trial, kinds, scale_quantile, delta, runs.attrs["guarantee"], correlation
         ),
-        "shares_in_words": shares_in_words(radius, len(goal_list), mix)
-        if uniform is not None
+        "shares_in_words": published_in_words(
+            radius, len(goal_list), mix, shared=uniform is not None
+        )
+        if tuned
         else "",
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "

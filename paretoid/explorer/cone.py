@@ -84,8 +84,10 @@ class Measured:
             )
         absent = np.array([isinstance(value, str) and value == "missing" for value in values])
         try:
+            if any(isinstance(value, str) and "_" in value for value in values):
+                raise ValueError("1_0 is ten to Python only")
             numbers = [0.0 if gone else float(v) for v, gone in zip(values, absent, strict=True)]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"the outcome of {id!r} must be numbers or 'missing', not {values!r}."
             ) from None

@@ -172,7 +172,7 @@ class Session:
     def _prepare(self, ledger: Any, author: str | None, clock: Any) -> None:
         self._ledger = ledger
         self._lock = RLock()
-        self.author = _user() if author is None else str(author)
+        self.author = user() if author is None else str(author)
         self._clock = clock or (lambda: datetime.now(UTC))
         self._secret = None
         self._snapshot_at = 0
@@ -562,7 +562,8 @@ def new_ledger(path: str | os.PathLike[str] | None, group: bool = False) -> Any:
     return Ledger(path, create=True, group=group)
 
 
-def _user() -> str:
+def user() -> str:
+    """Who runs this process, by the name that the system has for them."""
     import getpass
 
     try:

@@ -285,6 +285,8 @@ def _dataset(
             "goal": [str(goal) for goal in goals],
             "fixed_samples": ("goal", sizes),
             "interval": ["estimate", "low", "high"],
+            "arm": list(shown[0].bandits[0].arms),
+            "objective": list(shown[0].bandits[0].objectives),
         },
         attrs=attrs,
     )  # fmt: skip

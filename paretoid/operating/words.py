@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Table = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 #: head of a column, the characteristic in it, how a number is written
-_COLUMNS = (
+COLUMNS = (
     ("mean N", "mean_samples", count),
     ("N90", "samples_90", count),
     ("days", "duration", count),
@@ -125,7 +125,7 @@ def as_text(table: xr.Dataset, draw: Table, fold: Callable[[str], str]) -> str:
 
 
 def _block(table: xr.Dataset, s: int, g: int, draw: Table) -> str:
-    columns = [column for column in _COLUMNS if not table[column[1]].isnull().all()]
+    columns = [column for column in COLUMNS if not table[column[1]].isnull().all()]
     limit = table.attrs["max_samples"]
     made = []
     for d, design in enumerate(table.design.values):
@@ -134,15 +134,15 @@ def _block(table: xr.Dataset, s: int, g: int, draw: Table) -> str:
             estimate, low, high = cell(table, name, s, d, g)
             if name == "samples_90":
                 first.append(at_most(estimate, limit))
-                second.append("" if math.isinf(estimate) else _ends(low, high, form))
+                second.append("" if math.isinf(estimate) else ends(low, high, form))
             else:
                 first.append("-" if math.isnan(estimate) else form(estimate))
-                second.append(_ends(low, high, form))
+                second.append(ends(low, high, form))
         made += [first, second]
     return draw(["design", *(head for head, _, _ in columns)], made)
 
 
-def _ends(low: float, high: float, form: Callable[[float], str]) -> str:
+def ends(low: float, high: float, form: Callable[[float], str]) -> str:
     """The ends of an interval as briefly as can be; nothing where it has no width."""
     if math.isnan(low) or low == high:
         return ""

@@ -55,6 +55,6 @@ def half_widths(counts: Any, scale: Any, ss: Any, radius: Radius, delta: float) 
         enough = (n >= 1) & np.isfinite(v) & (spread > 0)
         safe = np.where(enough, v, 0.0) * spread
         return np.where(enough, np.sqrt((C + l) * safe), np.inf)
-    rho = float(getattr(radius, "rho", ArmMixture().rho))
+    rho = float(np.median(getattr(radius, "rho", ArmMixture().rho)))  # one, or one for each arm
     width = ArmMixture(rho).half_width(some, alpha) * np.asarray(scale, dtype=np.float64)
     return np.where(n >= 1, width, np.inf)

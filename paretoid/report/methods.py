@@ -113,6 +113,9 @@ def radius_label(radius: Radius | None, text: str) -> str:
     >>> from paretoid.theory import Shares
     >>> radius_label(Mixture(rho=[5.0, 80.0], shares=Shares([0.2, 0.8])), "")
     'Mixture, rho by arm, 5 to 80, delta shared out by arm'
+    >>> from paretoid.theory import BetaBinomial
+    >>> radius_label(BetaBinomial(planned=[[0.02], [0.06]]), "")
+    'BetaBinomial, rates planned, 0.02 to 0.06, trust=0.333'
     >>> radius_label(None, "Mine(1)")
     'Mine(1)'
     """
@@ -128,6 +131,10 @@ def radius_label(radius: Radius | None, text: str) -> str:
             said.append("delta shared out by arm")
         elif field.name == "scales":
             said.append(f"{value.count('unknown')} of {len(value)} scales unknown")
+        elif field.name == "planned":
+            rates = [rate for row in value for rate in row]
+            ends = interval(min(rates), max(rates), partial(measure, digits=3))
+            said.append(f"rates planned, {ends}")
         elif isinstance(value, tuple):
             ends = interval(min(value), max(value), partial(measure, digits=3))
             said.append(f"{field.name} by arm, {ends}")
@@ -166,7 +173,7 @@ def intervals_of(radius: Radius | None, text: str) -> str:
         )
     elif isinstance(radius, BetaBinomial):
         kind = (
-            f"two-sided beta-binomial mixture martingale bounds on two streams ({_prior(radius)}), "
+            f"beta-binomial mixture martingale bounds on two streams ({_prior(radius)}), "
             f"valid at all sample sizes at once, for outcomes 0 or 1 of any rate"
         )
     elif isinstance(radius, LUCB1Like):
@@ -192,6 +199,8 @@ def _prior(radius: MixtureRadius | BetaBinomial) -> str:
     said = f"prior precision {rho:.3g} samples" if isinstance(rho, float) else (
         f"prior precision by arm, {min(rho):.3g} to {max(rho):.3g} samples"
     )  # fmt: skip
+    if isinstance(radius, BetaBinomial) and radius.planned is not None:
+        said += f", and {radius.trust:.3g} times that at the rates planned before the data"
     if radius.shares is not None and not radius.shares.is_uniform:
         said += ", delta shared out unequally, as fixed before the data"
     return said

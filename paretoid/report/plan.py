@@ -27,6 +27,7 @@ from paretoid.report.calendar_words import (
 )
 from paretoid.report.figures import SvgPicture
 from paretoid.report.fitted import fit_methods, means_table
+from paretoid.report.operating import operating_section
 from paretoid.report.page import (
     AnswerBlock,
     Block,
@@ -59,10 +60,18 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: str = "") -> str:
+def plan_report(
+    fit: Any,
+    shares: xr.Dataset,
+    planned: xr.Dataset,
+    *,
+    command: str = "",
+    operating: xr.Dataset | None = None,
+) -> str:
     """A plan as one HTML page, from what `fit`, `pareto_probability` and `plan` returned.
 
     command     the line that made it, where there is one; shown under "How to repeat this"
+    operating   of `operating_characteristics`, to be shown too
 
     >>> from paretoid import AtMost
     >>> from paretoid.estimation import fit, load_trial, pareto_probability, plan
@@ -97,6 +106,8 @@ def plan_report(fit: Any, shares: xr.Dataset, planned: xr.Dataset, *, command: s
         Section("How to repeat this", repeat(fit, shares, planned, command), "repeat"),
         Section("Appendix: the exact calls", exact(planned), "exact"),
     ]  # fmt: skip
+    if operating is not None:
+        sections.insert(3, operating_section(operating, list(map(str, planned.goal.values))))
     return render(
         "Plan of an adaptive trial",
         f"{counted(len(trial.arms), 'arm')}, {counted(len(trial.endpoints), 'endpoint')}: "

@@ -46,6 +46,7 @@ def write_plan(
     command: str = "",
     priors: xr.Dataset | None = None,
     source: str = "",
+    operating: xr.Dataset | None = None,
     force: bool = False,
 ) -> list[Path]:
     """Fit and plan as netCDF, tables as CSV, the report as HTML, text and JSON, all pictures.
@@ -55,7 +56,8 @@ def write_plan(
 
     `command`, the line that made the plan, stands in the HTML report, and the digest of `source`,
     the file it began with, in the design. `priors`, from
-    `paretoid.estimation.sensitivity`, stands in text and JSON. A folder that has one of the files
+    `paretoid.estimation.sensitivity`, stands in text and JSON; `operating`, from
+    `operating_characteristics`, on both pages. A folder that has one of the files
     already is refused, unless `force`. Returns the files.
 
     >>> import tempfile
@@ -83,11 +85,14 @@ def write_plan(
     data = text.as_json(as_dict(fit, shares, planned, priors=priors))
     write_text(out / "plan.json", data, force=force)
     write_text(out / "plan.txt", as_text(fit, shares, planned, priors=priors), force=force)
-    page = plan_report(fit, shares, planned, command=command)
+    page = plan_report(fit, shares, planned, command=command, operating=operating)
     write_page(out / "report.html", page, force=force)
     design, remarks = plan_design(fit, planned, source)
     write_text(out / "design.toml", design_toml(design, remarks), force=force)
-    page = protocol_page(fit, planned, design, command=command, digest=digest(out / "design.toml"))
+    page = protocol_page(
+        fit, planned, design, command=command, digest=digest(out / "design.toml"),
+        operating=operating,
+    )  # fmt: skip
     write_page(out / "design.html", page, force=force)
     note = " ".join(trial_of(fit).assumptions)
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paretoid import text
 
 if TYPE_CHECKING:
@@ -58,12 +60,16 @@ def _sizes(priors: xr.Dataset) -> str:
         for low, high in zip(
             mine["samples_needed_lower"].values, mine["samples_needed_upper"].values, strict=True
         )
+        if np.isfinite(low)
     ]
-    return (
+    drawn = (
         f"N is simulated on {priors.attrs['plan_draws']} draws under each prior, with the design "
-        f"of the plan; simulation error leaves 95% intervals such as {' and '.join(between)} (as "
-        f"fitted)."
+        f"of the plan"
     )
+    if not between:
+        return f"{drawn}."
+    known = f"simulation error leaves 95% intervals such as {' and '.join(between)} (as fitted)"
+    return f"{drawn}; {known}."
 
 
 def _computed(priors: xr.Dataset, names: list[str]) -> str:

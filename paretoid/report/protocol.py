@@ -15,6 +15,7 @@ from paretoid.report import methods
 from paretoid.report.calendar_words import nothing_settles
 from paretoid.report.design_words import design_sections
 from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
+from paretoid.report.operating import operating_section
 from paretoid.report.page import (
     Block,
     Cell,
@@ -35,13 +36,20 @@ if TYPE_CHECKING:
 
 
 def protocol_page(
-    fit: Any, planned: xr.Dataset, design: Design, *, command: str = "", digest: str = ""
+    fit: Any,
+    planned: xr.Dataset,
+    design: Design,
+    *,
+    command: str = "",
+    digest: str = "",
+    operating: xr.Dataset | None = None,
 ) -> str:
     """The statistical design of a plan as one HTML page.
 
-    design    as `plan_design` reads it from the plan
-    command   the line that made the plan
-    digest    of the design file that is written beside the page
+    design      as `plan_design` reads it from the plan
+    command     the line that made the plan
+    digest      of the design file that is written beside the page
+    operating   of `operating_characteristics`, to be shown too
     """
     trial = trial_of(fit)
     sections = design_sections(
@@ -54,6 +62,9 @@ def protocol_page(
     sections.insert(
         at, Section("Operating characteristics", _characteristics(fit, planned, design), "oc")
     )
+    if operating is not None:
+        goals = list(map(str, planned.goal.values))
+        sections.insert(at + 1, operating_section(operating, goals))
     sections.append(
         Section("Software and seeds", _software(fit, planned, design, command, digest), "software")
     )

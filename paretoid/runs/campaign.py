@@ -15,7 +15,7 @@ from paretoid import registry
 from paretoid.bandits import Bandit
 from paretoid.bounds import exact_gaussian
 from paretoid.conduct import Conduct
-from paretoid.engine.cache import is_compiled
+from paretoid.engine.cache import is_compiled, what_compiling_takes
 from paretoid.goals import Goal
 from paretoid.parts import guarantee_of, listed
 from paretoid.rules import Rule
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 #: levels of one campaign; views of arrays can have more than any memory
 _MOST_DELTAS = 1000
+
+#: rules, radii, bandits, and with a conduct or without, whose kernels this process has
+_READY: set[tuple[type, type, type, bool]] = set()
 
 
 class CampaignError(RuntimeError):
@@ -138,6 +141,8 @@ class Campaign:
         _refuse_repeats(self.deltas, "deltas")
         self.streams = streams_of(self.goals, self.bandits[0].D)
         self.conduct = as_conduct(conduct, self.bandits[0], self.max_samples)
+        #: True: the readable loop runs it all, with the same results; see `soonest`
+        self.readable = False
 
     def __repr__(self) -> str:
         sizes = {
@@ -158,7 +163,7 @@ class Campaign:
         """
         return (replication,) if self.single else (instance, replication)
 
-    @property
+    @cached_property
     def guarantees(self) -> list[str]:
         """For each radius what `guarantee_of` says, of every delta.
 
@@ -176,10 +181,9 @@ class Campaign:
     @cached_property
     def compiled(self) -> bool:
         """True: compiled loops run all of it; False: the readable loop runs some."""
+        goals, budget, conduct = tuple(self.goals), self.max_samples, self.conduct
         return all(
-            Setting(
-                bandit, tuple(self.goals), self.rule, radius, 0.1, self.max_samples, self.conduct
-            ).compiled
+            Setting(bandit, goals, self.rule, radius, 0.1, budget, conduct, self.readable).compiled
             for bandit in self.bandits
             for radius in self.radii
         )
@@ -291,11 +295,10 @@ class Campaign:
         [[[[True, True, True]]]]
         """
         failures: list[tuple[Tile, Exception]] = []
-        with executor_for(executor, self.compiled, self._sample_of_work()) as pool:
+        seconds = float(self.seconds.sum()) * self.replications
+        with executor_for(executor, self.compiled, self._sample_of_work(), seconds) as pool:
             if runs_here(pool) and self.compiled:
-                if progress and not is_compiled():
-                    tell("compiling the engine; only the first run does, it takes half a minute")
-                self._compile()
+                self._get_ready(progress)
             tasks = self._tasks(sink, workers_of(pool))
             runs = sum(task.tile.runs for task in tasks)
             with Progress(progress, runs, sum(task.seconds for task in tasks)) as shown:
@@ -345,6 +348,20 @@ class Campaign:
     def _sample_of_work(self) -> Any:
         """Something like what workers will be sent, to see whether it can be."""
         return None if self.compiled else (self.bandits, self.goals, self.rule, self.radii)
+
+    def _get_ready(self, progress: bool) -> None:
+        """Load kernels, or say that they are compiled and compile them; once in each process."""
+        kinds = {
+            (type(self.rule), type(radius), type(self.bandits[0]), self.conduct is None)
+            for radius in self.radii
+        }
+        if kinds <= _READY:
+            return
+        if not is_compiled(self._compile):
+            if progress:
+                tell(what_compiling_takes())
+            self._compile()
+        _READY.update(kinds)
 
     def _compile(self) -> None:
         """Compile, or load from the cache, before any thread or process needs the kernels."""

@@ -29,6 +29,8 @@ from paretoid.theory.checks import shown
 
 #: workers of an executor that does not say how many it has
 _MANY = 128
+#: seconds of work, by the bound, that are over before a pool of threads has started
+_SHORT = 0.005
 
 Outcome = tuple[Chunk, ...] | Checkpoint | Exception
 
@@ -43,11 +45,31 @@ class Task:
     start: Checkpoint | None = None
 
 
+class Here(Executor):
+    """The thread that submits does the work, at once.
+
+    >>> Here().submit(divmod, 7, 2).result()
+    (3, 1)
+    """
+
+    _max_workers = 1
+
+    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The future of a call that is over."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
 @contextmanager
-def executor_for(executor: Any, compiled: bool, work: Any) -> Iterator[Executor]:
+def executor_for(executor: Any, compiled: bool, work: Any, seconds: float) -> Iterator[Executor]:
     """The given executor, left open; or one of our own, closed at the end.
 
-    Compiled loops let go of the interpreter's lock and run on threads, one per core. The readable
+    Compiled loops let go of the interpreter's lock and run on threads, one per core; if they take
+    `seconds` that are not worth a thread, on this one. The readable
     loop does not: it runs in processes, where the system can fork and `work` can be sent to them,
     else on one thread.
     """
@@ -55,7 +77,9 @@ def executor_for(executor: Any, compiled: bool, work: Any) -> Iterator[Executor]
         yield executor
     elif executor is None:
         pool: Executor
-        if compiled:
+        if compiled and seconds <= _SHORT:
+            pool = Here()
+        elif compiled:
             pool = ThreadPoolExecutor(os.cpu_count() or 1)
         elif _can_fork(work):
             context = multiprocessing.get_context("fork")
@@ -97,7 +121,7 @@ def workers_of(executor: Executor) -> int:
 
 def runs_here(executor: Executor) -> bool:
     """True: its workers share this machine, and so its cache of compiled kernels."""
-    return isinstance(executor, (ThreadPoolExecutor, ProcessPoolExecutor))
+    return isinstance(executor, (Here, ThreadPoolExecutor, ProcessPoolExecutor))
 
 
 def dispatch(tasks: Iterable[Task], executor: Executor) -> Iterator[tuple[Task, Outcome]]:

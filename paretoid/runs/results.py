@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +71,9 @@ def tile_arrays(campaign: Campaign, tile: Tile, chunks: tuple[Chunk, ...]) -> Ar
 
 def _correct(goal: Goal, answers: BoolArray, means: FloatArray) -> BoolArray:
     """(R,) is each answer right? Each different answer is judged once, by others' goals twice."""
-    different, which = np.unique(answers, axis=0, return_inverse=True)
+    different, which = answers, np.zeros(1, dtype=np.intp)
+    if len(answers) > 1:  # sorting one answer takes longer than judging it
+        different, which = np.unique(answers, axis=0, return_inverse=True)
     verdicts = [goal.is_correct(answer, means) for answer in different]
     if not is_ours(goal):
         for answer, verdict in zip(different, verdicts, strict=True):
@@ -185,16 +188,16 @@ def as_dataset(
         given["settled"] = (*given["settled"][:2], {"meaning": meaning})
     if "duration" in given:
         given["duration"] = (*given["duration"][:2], {"units": "days"})
-    coords: dict[str, tuple[Any, Any]] = {
-        "instance": ("instance", [case["label"] for case in cases]),
-        "radius": ("radius", about["radii"]),
-        "guarantee": ("radius", about["guarantees"]),
-        "delta": ("delta", about["deltas"]),
-        "goal": ("goal", about["labels"]),
-        "replication": ("replication", np.arange(replications)),
-        "arm": ("arm", about["arms"]),
-        "objective": ("objective", about["objectives"]),
-        "minimize": ("objective", [name in about["minimize"] for name in about["objectives"]]),
+    coords: dict[str, tuple[str, Any]] = {
+        "instance": ("instance", tuple(case["label"] for case in cases)),
+        "radius": ("radius", tuple(about["radii"])),
+        "guarantee": ("radius", tuple(about["guarantees"])),
+        "delta": ("delta", tuple(about["deltas"])),
+        "goal": ("goal", tuple(about["labels"])),
+        "replication": ("replication", range(replications)),
+        "arm": ("arm", tuple(about["arms"])),
+        "objective": ("objective", tuple(about["objectives"])),
+        "minimize": ("objective", tuple(name in about["minimize"] for name in about["objectives"])),
     }
     if "objective" not in without:
         for name in ("means", "scale"):
@@ -206,7 +209,9 @@ def as_dataset(
         variables[name] = (kept, values.squeeze(gone) if gone else values, *units)
     return xr.Dataset(
         variables,
-        coords={name: pair for name, pair in coords.items() if pair[0] not in without},
+        coords=_coordinates(
+            tuple((name, *pair) for name, pair in coords.items() if pair[0] not in without)
+        ),
         attrs={
             "seed": about["seed"],
             "rule": about["rule"],
@@ -216,3 +221,17 @@ def as_dataset(
             **({"conduct": str(Conduct.from_dict(about["conduct"]))} if "conduct" in about else {}),
         },
     )
+
+
+@lru_cache(maxsize=16)
+def _coordinates(said: tuple[tuple[str, str, Any], ...]) -> Any:
+    """Coordinates by name, dimension and values; their indexes are most of the time of a Dataset.
+
+    They are shared by Datasets, so the arrays behind them are read-only.
+    """
+    import xarray as xr
+
+    made = {name: (dim, np.array(values)) for name, dim, values in said}
+    for _, values in made.values():
+        values.setflags(write=False)
+    return xr.Coordinates(made)

@@ -31,7 +31,10 @@ from paretoid.theory.single_stream import ArmRadius
 
 @dataclass(frozen=True)
 class Setting:
-    """All that a stream depends on besides its seed; `goals` share one eps1."""
+    """All that a stream depends on besides its seed; `goals` share one eps1.
+
+    `readable` asks for the readable loop where a compiled one would do the same.
+    """
 
     bandit: Bandit
     goals: tuple[Goal, ...]
@@ -40,6 +43,7 @@ class Setting:
     delta: float
     max_samples: int | None
     conduct: Conduct | None = None
+    readable: bool = False
 
     @property
     def conducted(self) -> bool:
@@ -49,6 +53,8 @@ class Setting:
     @property
     def compiled(self) -> bool:
         """True: a compiled loop runs it; False: the readable one does."""
+        if self.readable:
+            return False
         if self.conducted:
             assert self.conduct is not None
             if self.conduct.randomise is not None:

@@ -86,4 +86,5 @@ def simulate(
     campaign.fill(memory, executor, progress, patient=False)
     runs = memory.dataset(without=("radius", "delta", "objective"))
     (radius,), (delta,), (guarantee,) = campaign.radii, campaign.deltas, campaign.guarantees
-    return runs.assign_attrs(delta=delta, radius=text(radius), guarantee=guarantee)
+    runs.attrs.update(delta=delta, radius=text(radius), guarantee=guarantee)
+    return runs

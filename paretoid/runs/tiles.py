@@ -110,7 +110,7 @@ class Work:
 def seconds_per_sample(K: int, D: int, radius: Radius, compiled: bool = True) -> float:
     """About what a round costs on one core; tuned to validation/benchmarks/README.md."""
     if isinstance(radius, BetaBinomial):
-        return 1e-4 + 2e-5 * K * D
+        return 1e-5 * K if compiled else 1e-4 + 2e-5 * K * D
     if not compiled:
         return 1e-4 + 5e-9 * K * K * D
     if isinstance(radius, LUCB1Like):
@@ -142,8 +142,9 @@ def work_of(campaign: Campaign, tile: Tile) -> Work:
     for i in range(tile.first_instance, tile.last_instance):
         bandit = campaign.bandits[i]
         setting = Setting(
-            bandit, goals, campaign.rule, radius, delta, campaign.max_samples, campaign.conduct
-        )
+            bandit, goals, campaign.rule, radius, delta, campaign.max_samples, campaign.conduct,
+            campaign.readable,
+        )  # fmt: skip
         streams.append((setting, campaign.key(i, 0)[:-1]))
     K, D = campaign.bandits[0].means.shape
     samples = max(1, int(_SLICE / seconds_per_sample(K, D, radius, campaign.compiled)))

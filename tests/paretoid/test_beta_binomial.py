@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.special import polygamma, psi
 
 import paretoid as pt
 from paretoid import loop, registry, theory
+from paretoid.design.informed import informed, with_counts
 from paretoid.engine import two_rates
 from paretoid.estimation.plan_words import bound_radius
 from paretoid.report.methods import guarantee, intervals_of
@@ -20,6 +22,7 @@ from paretoid.runs.setting import Setting
 from paretoid.theory.binary import difference_bound, log_mixture
 from paretoid.validation.benchmarks import rare_events
 from paretoid.validation.conformance.rates import false_alarms
+from paretoid.validation.equality import assert_engine_equals_loop
 from paretoid.view import Lens, Samples
 
 RARE = pt.BernoulliBandit([[0.02], [0.06]], objectives=["toxicity"], minimize=["toxicity"])
@@ -33,23 +36,27 @@ TWO = pt.BernoulliBandit(
 def test_the_kernels_digamma_and_trigamma_are_those_of_scipy():
     """The tangent of the proof needs digamma to 1e-13; trigamma only steers a search."""
     for x in np.geomspace(1e-6, 1e8, 60):
-        assert two_rates._digamma(x) == pytest.approx(psi(x), rel=1e-14, abs=1e-14)
-        assert two_rates._trigamma(x) == pytest.approx(polygamma(1, x), rel=1e-10)
+        first, second = two_rates._digammas(x)
+        assert first == pytest.approx(psi(x), rel=1e-14, abs=1e-14)
+        assert second == pytest.approx(polygamma(1, x), rel=1e-10)
 
 
 counts = st.integers(0, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 weights = st.sampled_from([0.5, 3.0, 30.0, 1000.0])
+plans = st.sampled_from([(0.0, 0.0), (0.2, 9.8), (100.0, 50.0), (1e-6, 300.0)])
 RATES = 1 / (1 + np.exp(-np.linspace(-14, 14, 400)))
 
 
 @settings(deadline=None, max_examples=80)
-@given(counts, counts, weights, weights, st.floats(1e-4, 0.9))
-def test_no_pair_of_rates_that_is_not_ruled_out_lies_beyond_the_bound(i, j, rho_i, rho_j, alpha):
+@given(counts, counts, weights, weights, plans, plans, st.floats(1e-4, 0.9))
+def test_no_pair_of_rates_that_is_not_ruled_out_lies_beyond_the_bound(
+    i, j, rho_i, rho_j, plan_i, plan_j, alpha
+):
     """Brute force over a grid of pairs of rates, from the definition of the mixtures."""
     c = math.log(1 / alpha)
-    total = log_mixture(RATES, *i, rho_i)[:, None] + log_mixture(RATES, *j, rho_j)[None]
-    differences = (RATES[:, None] - RATES[None])[total <= c]
-    bound = two_rates._upper(*map(float, i), rho_i, *map(float, j), rho_j, c)
+    first, second = log_mixture(RATES, *i, rho_i, plan_i), log_mixture(RATES, *j, rho_j, plan_j)
+    differences = (RATES[:, None] - RATES[None])[first[:, None] + second[None] <= c]
+    bound = two_rates._upper(*map(float, i), rho_i, *plan_i, *map(float, j), rho_j, *plan_j, c)
     assert -1 <= bound <= 1
     assert bound >= differences.max(initial=-1.0)
 
@@ -57,28 +64,35 @@ def test_no_pair_of_rates_that_is_not_ruled_out_lies_beyond_the_bound(i, j, rho_
 def test_the_bound_is_the_one_that_halving_finds():
     """`difference_bound` looks at every eps and is rounded up by 1e-9; counts up to 100,000."""
     rng = np.random.default_rng(1)
-    for rho, alpha in (((30.0, 30.0), 0.05), ((0.5, 1000.0), 0.5), ((300.0, 3.0), 1e-3)):
+    none = (0.0, 0.0)
+    for rho, alpha, plan in (
+        ((30.0, 30.0), 0.05, (none, none)),
+        ((0.5, 1000.0), 0.5, (none, none)),
+        ((300.0, 3.0), 1e-3, (none, none)),
+        ((30.0, 100.0), 0.05, ((0.3, 9.7), (12.0, 20.0))),
+        ((3.0, 100.0), 0.01, (none, (0.5, 99.5))),
+    ):
         n = np.floor(10 ** rng.uniform(0, 5, (2, 25)))
         rates = 10 ** rng.uniform(-4, 0, (2, 25))
         s = rng.binomial(n.astype(int), np.where(rng.random(25) < 0.3, 1 - rates, rates))
-        slow = difference_bound(s[0], n[0], s[1], n[1], alpha, rho)
+        slow = difference_bound(s[0], n[0], s[1], n[1], alpha, rho, plan)
         for k in range(25):
             fast = two_rates._upper(
-                float(s[0, k]), n[0, k], rho[0], float(s[1, k]), n[1, k], rho[1],
-                math.log(1 / alpha),
+                float(s[0, k]), n[0, k], rho[0], *plan[0], float(s[1, k]), n[1, k], rho[1],
+                *plan[1], math.log(1 / alpha),
             )  # fmt: skip
             assert slow[k] - 1e-8 < fast < slow[k] + 1e-8
 
 
 def test_a_search_that_goes_astray_gives_a_wider_bound_never_a_narrower_one(monkeypatch):
     """Weak duality: with any mu and at any point of the tangent. Run without compilation."""
-    arguments = (6.0, 100.0, 30.0, 30.0, 100.0, 30.0, math.log(20))
+    arguments = (6.0, 100.0, 30.0, 0.0, 0.0, 30.0, 100.0, 30.0, 0.0, 0.0, math.log(20))
     exact = float(difference_bound(6, 100, 30, 100, alpha=0.05))
     plain = two_rates._least.py_func
     for factor in (0.5, 0.9, 1.1, 3.0):
         mu = factor * 90.0
-        low, _, _, _ = plain(6.0, 94.0, 30.0, mu)
-        other, _, _, _ = plain(30.0, 70.0, 30.0, -mu)
+        low, _, _, _ = plain(6.0, 94.0, 30.0, 0.0, 0.0, mu, -1.0)
+        other, _, _, _ = plain(30.0, 70.0, 30.0, 0.0, 0.0, -mu, -1.0)
         assert (math.log(20) - low - other) / mu >= exact - 1e-8
     monkeypatch.setattr(two_rates, "_STEPS", 1)  # the first guess of both searches
     hasty = two_rates._upper.py_func
@@ -88,9 +102,9 @@ def test_a_search_that_goes_astray_gives_a_wider_bound_never_a_narrower_one(monk
 
 def test_imagined_successes_between_whole_numbers_give_bounds_in_between():
     """A rule counts outcomes on their way at their mean; half a success is no jump."""
-    for s in (0.0, 1.0, 5.0):
+    for s, plan in itertools.product((0.0, 1.0, 5.0), ((0.0, 0.0), (0.5, 9.5))):
         steps = [
-            two_rates._upper(s + part, 100.0, 30.0, 20.0, 90.0, 30.0, 3.0)
+            two_rates._upper(s + part, 100.0, 30.0, *plan, 20.0, 90.0, 30.0, *plan, 3.0)
             for part in np.linspace(0, 1, 11)
         ]
         assert (np.diff(steps) > 0).all()
@@ -99,8 +113,8 @@ def test_imagined_successes_between_whole_numbers_give_bounds_in_between():
 
 def test_with_default_rho_it_is_nowhere_far_behind_a_scale_of_one_half():
     """All pairs of rates of the grid; 1.3 is asked for, for two arms and for a pair of many."""
-    for K, D, most in ((2, 1, 1.01), (20, 3, 1.1)):
-        found = rare_events.ratios(K, D)
+    for K, D, trust, most in ((2, 1, None, 1.01), (20, 3, None, 1.1), (20, 3, 1.0, 1.01)):
+        found = rare_events.ratios(K, D, trust)
         assert len(found) > 250
         assert found[0][0] < most
         assert 0.03 < found[-1][0] < 0.1  # 0.01 against 0.03
@@ -158,6 +172,60 @@ def test_bounds_depend_on_the_samples_alone_not_on_what_was_looked_at_before():
         np.testing.assert_array_equal(view.upper, fresh.upper)
 
 
+# --- the compiled loop ----------------------------------------------------------------------------
+
+
+@st.composite
+def settings_of_rates(draw):
+    """A setting with several goals, and noise for it; ties are common."""
+    K, D = draw(st.sampled_from([(2, 1), (3, 2), (4, 3), (6, 1)]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    means = np.round(rng.random((K, D)) ** 2, draw(st.sampled_from([1, 3])))
+    names = [f"objective {d}" for d in range(D)]
+    minimize = [name for name in names if draw(st.booleans())]
+    if draw(st.booleans()):
+        bandit = pt.BernoulliBandit(means, minimize=minimize)
+    else:  # a third of the range as its unit, and correlated objectives
+        data = [(rng.random((7, 1)) < row).astype(float) for row in means]
+        bandit = pt.ResampledBandit(data, scale=1.5, minimize=minimize)
+    rho = draw(st.sampled_from([3.0, 30.0, tuple(rng.uniform(1, 50, K))]))
+    options = {}
+    if draw(st.booleans()):
+        options = {"planned": rng.uniform(0.01, 0.99, (K, D)), "trust": 1.0}
+    if draw(st.booleans()):
+        options["shares"] = pt.Shares(arms=rng.dirichlet(np.ones(K)))
+    else:
+        options["union"] = draw(st.sampled_from(["claims", "pairs", "none"]))
+    eps1 = draw(st.sampled_from([0.0, 0.1]))
+    goals = (
+        pt.ParetoSet(eps1), pt.AtMost(1, eps1), pt.AtMost(K, eps1), pt.Cover(eps1, 0.5),
+        pt.Cover(eps1, 0.1),
+    )  # fmt: skip
+    rule = pt.APE(draw(st.sampled_from(["less sampled", "both"])))
+    limit = draw(st.sampled_from([None, 97]))
+    noise = np.empty((130, bandit.noise_width))
+    bandit.fill(rng, noise)
+    return Setting(bandit, goals, rule, pt.BetaBinomial(rho, **options), 0.3, limit), noise
+
+
+@settings(deadline=None, max_examples=25)
+@given(settings_of_rates(), st.lists(st.integers(1, 129), max_size=3))
+def test_the_compiled_loop_is_the_readable_one_bit_for_bit(problem, cuts):
+    setting, noise = problem
+    assert setting.compiled
+    assert_engine_equals_loop(setting, noise, cuts)
+
+
+def test_members_that_are_not_ours_run_in_the_readable_loop():
+    def compiled(bandit, radius, rule):
+        return Setting(bandit, (pt.ParetoSet(),), rule, radius, 0.1, 10).compiled
+
+    assert compiled(TWO, pt.BetaBinomial(), pt.APE())
+    assert not compiled(TWO, Hasty(), pt.APE())
+    assert not compiled(TWO, pt.BetaBinomial(), pt.RoundRobin())
+    assert not compiled(Thirds([[0.9], [0.9]]), pt.BetaBinomial(), pt.APE())
+
+
 # --- runs and trials ------------------------------------------------------------------------------
 
 
@@ -210,6 +278,18 @@ def test_a_trial_on_a_calendar_and_every_rule_on_pairs_can_use_it():
         assert int(runs.stopping_time[0, 0]) > 3
 
 
+def test_shares_of_delta_follow_the_samples_that_arms_need():
+    """A share is only a level: arms that need more samples have more of delta, and planned rates
+    stay. The levels of shares are compared by hand above."""
+    start = pt.BetaBinomial(planned=TWO.means)
+    shared = with_counts(start, [100.0, 400.0, 500.0])
+    assert shared.shares.arms[0] < shared.shares.arms[1] < shared.shares.arms[2]
+    assert shared.planned == start.planned
+    assert shared.guarantee == "proved"
+    found = informed(TWO, pt.AtMost(1), radius=start, replications=2, max_samples=100)
+    assert type(found) is pt.BetaBinomial
+
+
 # --- the promise ----------------------------------------------------------------------------------
 
 
@@ -226,6 +306,20 @@ class Hasty(pt.BetaBinomial):
 def test_a_radius_that_forgets_the_price_of_looking_is_caught():
     """The conformance tests ask for fewer than 39 false alarms of 150; correct ones give 3."""
     assert false_alarms(Hasty(), 0.3) >= 39
+
+
+def test_rates_planned_wrongly_cost_samples_and_no_false_alarms():
+    """Two equal rates of 0.3 planned far apart, and heavily: 100 runs by an adversary, 10 expected
+    to fail at most; a correct radius fails in 29 and more once in 10^6 seeds."""
+    misled = pt.BetaBinomial(planned=[[0.05], [0.6]], trust=5.0)
+    assert false_alarms(misled, 0.3, runs=100, horizon=150) < 29
+    rates, most = (0.02, 0.06), 20_000
+    means = {}
+    for off in (1.0, 8.0):
+        radius = rare_events.radius_of(rates, 30.0, off)
+        runs = [rare_events.one_run(rates, radius, most, (1, run))[0] for run in range(10)]
+        means[off] = np.mean(runs)
+    assert means[1.0] < means[8.0]
 
 
 # --- refusals and words ---------------------------------------------------------------------------

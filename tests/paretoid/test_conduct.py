@@ -143,6 +143,7 @@ def test_a_conduct_that_does_not_fit_the_trial_is_refused(given_as, limit, said)
         ({"look_days": 0.0, "rate": 1.0}, "look_days=0"),
         ({"dropout": 1.0}, "must be a share"),
         ({"missing": {"IgG": 1.5}}, "must be a share"),
+        ({"delay": (14, 28)}, "numbers by name"),
     ],
 )
 def test_impossible_conduct_is_refused(given_as, said):

@@ -165,6 +165,8 @@ def test_a_live_trial_under_a_cone_answers_what_the_cone_keeps(tmp_path):
         ({"z": 1.0, "x": 2.0}, "no objective 'z'"),
         ([1.0, "much"], "numbers or 'missing'"),
         ([1.0, float("nan")], "NaN"),
+        (["1_0", 1.0], "must be numbers"),
+        ([10**400, 1.0], "must be numbers"),
     ],
 )
 def test_outcomes_that_cannot_be_added_up_are_refused(outcome, says):

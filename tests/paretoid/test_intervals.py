@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from paretoid.intervals import (
+    binomial_quantile,
     credible_interval,
     mean_interval,
     quantile,
@@ -32,6 +33,13 @@ def test_the_ends_of_a_share_leave_two_and_a_half_percent_each(count, total):
         assert high == 1
     else:
         assert stats.binom.cdf(count, total, high) == pytest.approx(0.025)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 57, 400, 100_000])
+@pytest.mark.parametrize("level", [0.025, 0.975])
+def test_quantiles_of_the_binomial_are_those_of_scipy(n, level):
+    for q in (0.025, 0.1, 0.5, 0.8, 0.975):
+        assert binomial_quantile(level, n, q) == stats.binom.ppf(level, n, q)
 
 
 def test_shares_go_cell_by_cell_and_refuse_what_is_no_share():

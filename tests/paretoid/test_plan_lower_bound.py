@@ -1,17 +1,24 @@
 """What a plan of 0/1 endpoints says about every other method is true."""
 
+import tomllib
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import paretoid as pt
-from paretoid import theory
+from paretoid import registry, theory
+from paretoid.cli.app import app
 from paretoid.estimation import TrialSummary, fit, plan
 from paretoid.estimation.instances import plug_in_bandit
 from paretoid.estimation.model import trial_of
+from paretoid.estimation.plan_radius import plan_radius
+from paretoid.explorer.design import Design
+from paretoid.explorer.design_toml import design_toml
 from paretoid.report import plan as plan_page
 from paretoid.report import plan_text
+from paretoid.report.plan_files import plan_design
 from paretoid.report.plan_text import as_text
 from paretoid.summaries import summary_of
 from paretoid.text import count
@@ -79,3 +86,76 @@ def test_a_plan_can_use_the_radius_that_knows_rare_events(planned):
     assert "this plan's own has no such bound" in str(result.attrs)
     page = " ".join(plan_page._methods(posterior, result))
     assert "beta-binomial mixture martingale bounds" in page
+
+
+@pytest.fixture(scope="module")
+def rare(planned):
+    """A plan of binary endpoints, by default with a `BetaBinomial` that is tuned to the trial."""
+    options = {"draws": 4, "replications": 2, "max_samples": 300, "seed": 1}
+    return planned[0], plan(planned[0], **options)
+
+
+def test_limits_and_a_calendar_leave_binary_endpoints_the_mixture(planned):
+    limited = pt.ParetoSet(limits={"toxicity": pt.at_most(0.3)})
+    assert plan_radius(None, ["binary"], [pt.ParetoSet()]) is pt.BetaBinomial
+    assert plan_radius(None, ["binary"], [limited]) is None
+    assert plan_radius(None, ["binary"], [pt.ParetoSet()], calendar=True) is None
+    options = {"draws": 2, "replications": 2, "max_samples": 50}
+    for radius in (pt.Mixture, None):
+        conduct = None if radius else pt.Conduct(rate=5.0)
+        result = plan(planned[0], radius=radius, conduct=conduct, **options)
+        assert type(registry.parse(result.attrs["radius"], "radius")) is pt.Mixture
+
+
+def test_the_default_is_tuned_and_plans_the_rates_of_the_fit_with_all_digits(rare):
+    posterior, result = rare
+    radius = registry.parse(result.attrs["radius"], "radius")
+    assert np.array_equal(radius.planned, plug_in_bandit(posterior).means)
+    assert radius.trust == min(1.0, 200 / np.max(radius.rho))  # 200 published participants each
+    assert result.attrs["guarantee"] == "proved"
+    said = result.attrs["shares_in_words"]
+    assert "bounds on rates expect the fitted ones" in said
+    assert "if they are not counted again in the trial" in said
+
+
+def test_its_design_file_starts_a_trial_that_keeps_and_verifies_it(rare, tmp_path):
+    design, remarks = plan_design(*rare)
+    written = design_toml(design, remarks)
+    read = Design.from_dict(tomllib.loads(written))
+    assert read.same_as(design)
+    assert read.radius == registry.parse(rare[1].attrs["radius"], "radius")
+    assert "expect the fitted ones" in " ".join(written.replace("#", "").split())
+    file, ledger = tmp_path / "design.toml", tmp_path / "trial.db"
+    file.write_text(written)
+    runner = CliRunner()
+    assert runner.invoke(app, ["trial", "new", str(file), str(ledger)]).exit_code == 0
+    explorer = pt.Explorer.open(ledger)
+    for number in range(6):
+        explorer.tell(explorer.ask(), [number % 2])
+    explorer.close()
+    checked = runner.invoke(app, ["trial", "verify", str(ledger)])
+    assert checked.exit_code == 0, checked.output
+    again = pt.Explorer.open(ledger)
+    assert again.design.radius == read.radius
+    again.close()
+
+
+def test_a_radius_that_does_not_fit_is_refused_before_the_fit(tmp_path):
+    with pytest.raises(ValueError, match="needs outcomes 0 or 1 in every endpoint"):
+        plan_radius(pt.BetaBinomial(), ["binary", "gaussian"], [])
+    limited = pt.ParetoSet(limits={"toxicity": pt.at_most(0.3)})
+    with pytest.raises(ValueError, match="a limit needs a bound on one arm"):
+        plan_radius(pt.BetaBinomial, ["binary"], [limited])
+    with pytest.raises(ValueError, match="only Gaussian outcomes allow"):
+        plan_radius(pt.UnknownScale, ["binary"], [])
+    with pytest.raises(TypeError, match="without arguments, which is tuned"):
+        plan_radius(pt.KaufmannKoolen, ["binary"], [])
+    file = tmp_path / "rare.csv"
+    file.write_text(RARE)
+    for given, message in (
+        ("unknown-scale", "--radius unknown-scale"), ("binomial", "is unknown"),
+        ("beta-binomial:rho=0", "rho=0"),
+    ):  # fmt: skip
+        result = CliRunner().invoke(app, ["plan", str(file), "--radius", given])
+        assert result.exit_code != 0
+        assert message in " ".join(str(result.exception or result.output).split())

@@ -60,7 +60,12 @@ MEMBERS = {
             union=st.sampled_from(["claims", "pairs", "none"]),
         ),
         pt.BetaBinomial: st.builds(pt.BetaBinomial, rho=rho, shares=shares)
-        | st.builds(pt.BetaBinomial, union=st.sampled_from(["pairs", "none"])),
+        | st.builds(pt.BetaBinomial, union=st.sampled_from(["pairs", "none"]))
+        | st.builds(
+            pt.BetaBinomial,
+            planned=st.lists(st.lists(shape, min_size=2, max_size=2), min_size=2, max_size=3),
+            trust=st.none() | st.floats(1e-3, 10.0),
+        ),
         pt.MixedScale: st.builds(
             pt.MixedScale,
             st.sampled_from([("known", "unknown"), ("unknown", "known", "unknown")]),

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 
@@ -19,57 +18,47 @@ from hypothesis import strategies as st
 from paretoid.theory import binary
 from paretoid.theory.binary import difference_bound, log_evidence, log_mixture
 from paretoid.theory.radii import Mixture
+from paretoid.validation.rates import mean_evidence
+
+NONE = (0.0, 0.0)
 
 
-def exact_mixture(m, s, n, rho):
+def exact_mixture(m, s, n, rho, plan=NONE):
     """l(m) with 40 digits, from the beta functions of the definition."""
     with mpmath.workdps(40):
         m, rho = mpmath.mpf(m), mpmath.mpf(rho)
-        marginal = mpmath.beta(rho * m + s, rho * (1 - m) + n - s) / mpmath.beta(
-            rho * m, rho * (1 - m)
-        )
+        a, b = rho * m + plan[0], rho * (1 - m) + plan[1]
+        marginal = mpmath.beta(a + s, b + n - s) / mpmath.beta(a, b)
         return mpmath.log(marginal / (m**s * (1 - m) ** (n - s)))
 
 
 # --- the martingale -------------------------------------------------------------------------------
 
 
-def choose_by_the_past(past):
-    """A rule that looks at outcomes: go on with an arm while it fails."""
-    if not past:
-        return 0
-    arm, outcome = past[-1]
-    return 1 - arm if outcome else arm
-
-
-@pytest.mark.parametrize(("m", "rho"), [((0.3, 0.3), 2.0), ((0.05, 0.4), 30.0), ((0.9, 0.5), 0.5)])
-def test_the_product_of_both_mixtures_has_mean_one_under_any_rule(m, rho):
+@pytest.mark.parametrize(
+    ("m", "rho", "plan"),
+    [((0.3, 0.3), 2.0, NONE), ((0.05, 0.4), 30.0, NONE), ((0.9, 0.5), 0.5, NONE),
+     ((0.3, 0.3), 2.0, (0.5, 4.0)), ((0.05, 0.4), 30.0, (20.0, 1.0))],
+)  # fmt: skip
+def test_the_product_of_both_mixtures_has_mean_one_under_any_rule(m, rho, plan):
     """All 2^7 histories of an adaptive rule, each with its probability."""
-    mean = 0.0
-    for outcomes in itertools.product((0, 1), repeat=7):
-        past, probability = [], 1.0
-        for outcome in outcomes:
-            arm = choose_by_the_past(past)
-            probability *= m[arm] if outcome else 1 - m[arm]
-            past.append((arm, outcome))
-        logs = 0.0
-        for arm in (0, 1):
-            own = [outcome for a, outcome in past if a == arm]
-            logs += float(log_mixture(m[arm], sum(own), len(own), rho))
-        mean += probability * math.exp(logs)
+    mean = mean_evidence(m, rho, plan, draws=7)
     assert mean == pytest.approx(1.0, rel=1e-12)
 
 
-def test_the_closed_form_is_the_integral_over_the_prior():
+@pytest.mark.parametrize("plan", [NONE, (0.7, 2.5)])
+def test_the_closed_form_is_the_integral_over_the_prior(plan):
     m, s, n, rho = 0.2, 3, 8, 7.0
+    a, b = rho * m + plan[0], rho * (1 - m) + plan[1]
     with mpmath.workdps(30):
 
         def integrand(theta):
-            prior = theta ** (rho * m - 1) * (1 - theta) ** (rho * (1 - m) - 1)
+            prior = theta ** (a - 1) * (1 - theta) ** (b - 1)
             return prior * (theta / m) ** s * ((1 - theta) / (1 - m)) ** (n - s)
 
-        whole = mpmath.quad(integrand, [0, 0.2, 0.5, 1]) / mpmath.beta(rho * m, rho * (1 - m))
-    assert float(log_mixture(m, s, n, rho)) == pytest.approx(float(mpmath.log(whole)), rel=1e-10)
+        whole = mpmath.quad(integrand, [0, 0.2, 0.5, 1]) / mpmath.beta(a, b)
+    found = float(log_mixture(m, s, n, rho, plan))
+    assert found == pytest.approx(float(mpmath.log(whole)), rel=1e-10)
 
 
 # --- the least value over the null ----------------------------------------------------------------
@@ -79,51 +68,63 @@ def test_every_term_of_the_logarithm_is_convex_in_the_rate():
     m, rho, k = sp.symbols("m rho k", positive=True)
     curvature = sp.diff(sp.log(rho + k / m), m, 2)
     assert sp.simplify(curvature - k * (2 * rho * m + k) / (m**2 * (rho * m + k) ** 2)) == 0
-    # B(rho m + s, .)/B(rho m, .) is a product of rho m + k over k < s, so m^-s takes one m each.
-    s, x = 4, rho * m
-    product = sp.expand_func(sp.gamma(x + s) / sp.gamma(x)) / m**s
-    assert sp.simplify(product - sp.prod([rho + i / m for i in range(s)])) == 0
+    # B(a + s, .)/B(a, .) is a product of a + k over k < s, so m^-s takes one m each. What a plan
+    # adds to a = rho m stands beside k, and is as positive.
+    s, plan = 4, sp.symbols("p", nonnegative=True)
+    for x, more in ((rho * m, 0), (rho * m + plan, plan)):
+        product = sp.expand_func(sp.gamma(x + s) / sp.gamma(x)) / m**s
+        assert sp.simplify(product - sp.prod([rho + (i + more) / m for i in range(s)])) == 0
 
 
 COUNTS = st.integers(0, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+PLANS = st.sampled_from([NONE, NONE, (0.3, 9.7), (20.0, 5.0)])
 GRID = 1 / (1 + np.exp(-np.linspace(-12, 12, 301)))
 LINE = 1 / (1 + np.exp(-np.linspace(-20, 20, 4001)))
 
 
 @settings(deadline=None, max_examples=60)
-@given(COUNTS, COUNTS, st.sampled_from([0.5, 3.0, 30.0]), st.sampled_from([0.0, 0.1, -0.25]))
-def test_the_evidence_is_the_least_over_the_whole_region(i, j, rho, eps):
+@given(
+    COUNTS, COUNTS, st.sampled_from([0.5, 3.0, 30.0]), st.sampled_from([0.0, 0.1, -0.25]),
+    PLANS, PLANS,
+)  # fmt: skip
+def test_the_evidence_is_the_least_over_the_whole_region(i, j, rho, eps, plan_i, plan_j):
     """On a grid of the square, on the border x = y + eps, and on the edges of the square."""
-    total = log_mixture(GRID, *i, rho)[:, None] + log_mixture(GRID, *j, rho)[None]
+
+    def total_at(x, y):
+        return log_mixture(x, *i, rho, plan_i) + log_mixture(y, *j, rho, plan_j)
+
+    total = total_at(GRID[:, None], GRID[None])
     least = [total[GRID[:, None] >= GRID[None] + eps].min()]
     for x, y in (
         (LINE + eps, LINE), (LINE, LINE - eps), (LINE, np.full_like(LINE, 1e-12)),
         (np.full_like(LINE, 1 - 1e-12), LINE),
     ):  # fmt: skip
         inside = (x > 0) & (x < 1) & (y > 0) & (y < 1) & (x >= y + eps - 1e-15)
-        least.append((log_mixture(x, *i, rho) + log_mixture(y, *j, rho))[inside].min())
-    found = float(log_evidence(*i, *j, rho, eps))
+        least.append(total_at(x, y)[inside].min())
+    found = float(log_evidence(*i, *j, rho, eps, (plan_i, plan_j)))
     assert found <= max(min(least), 0.0) + 1e-9
     assert found >= max(min(least), 0.0) - 0.01  # a step of the line is 1% of a rate
 
 
 @pytest.mark.parametrize(
-    ("i", "j", "rho"),
-    [((6, 100), (30, 100), 30.0), ((0, 50), (9, 40), 3.0), ((20, 1000), (60, 1000), 300.0),
-     ((1, 400), (12, 300), 30.0), ((400, 20_000), (700, 21_000), 1000.0)],
+    ("i", "j", "rho", "plan"),
+    [((6, 100), (30, 100), 30.0, NONE), ((0, 50), (9, 40), 3.0, NONE),
+     ((20, 1000), (60, 1000), 300.0, NONE), ((1, 400), (12, 300), 30.0, NONE),
+     ((400, 20_000), (700, 21_000), 1000.0, NONE), ((6, 100), (30, 100), 30.0, (2.0, 8.0)),
+     ((1, 400), (12, 300), 30.0, (0.01, 9.99))],
 )  # fmt: skip
-def test_the_number_returned_is_never_above_the_exact_one(i, j, rho):
+def test_the_number_returned_is_never_above_the_exact_one(i, j, rho, plan):
     low, high = mpmath.mpf(0), mpmath.mpf(1)
     with mpmath.workdps(40):
 
         def total(y):
-            return exact_mixture(y, *i, rho) + exact_mixture(y, *j, rho)
+            return exact_mixture(y, *i, rho, plan) + exact_mixture(y, *j, rho, plan)
 
         for _ in range(130):  # ternary search of a convex function
             a, b = low + (high - low) / 3, high - (high - low) / 3
             low, high = (low, b) if total(a) < total(b) else (a, high)
         exact = float(total((low + high) / 2))
-    found = float(log_evidence(*i, *j, rho))
+    found = float(log_evidence(*i, *j, rho, planned=(plan, plan)))
     assert found <= exact
     assert found == pytest.approx(exact, abs=1e-6)
 
@@ -159,6 +160,9 @@ def test_impossible_counts_are_refused():
         log_evidence(1, 2, 1, 2, rho=0.0)
     with pytest.raises(ValueError, match="eps=1"):
         log_evidence(1, 2, 1, 2, eps=1.0)
+    for planned in ((-1.0, 1.0), (NONE,), ((0.0, math.nan), NONE)):
+        with pytest.raises(ValueError, match="the draws that a plan adds"):
+            log_evidence(1, 2, 1, 2, planned=planned)
     with pytest.raises(ValueError, match="alpha=0"):
         difference_bound(1, 2, 1, 2, alpha=0)
 
@@ -217,7 +221,7 @@ def test_rare_events_are_told_apart_with_few_samples(p, q, rho, most):
 
 def path_samples(p, q, rho, alpha=0.1):
     """Samples of both arms on the path without noise, s = n p: where the evidence is enough."""
-    r = np.float64(rho)
+    r = binary._Prior(rho, *NONE)
 
     def evidence(n):
         low, high = 0.0, 1.0

@@ -1,0 +1,156 @@
+"""Sites, from the statistician's side: make a folder, take in what was entered, list the codes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paretoid.cli.entry import Author, Json, LedgerFile, SeedFile, recorded, show
+from paretoid.cli.terminal import check_stdout
+from paretoid.text import counted, table, visible
+
+if TYPE_CHECKING:
+    from paretoid.explorer.sync import Taken
+
+ShowArms = Annotated[
+    bool, typer.Option("--show-arms", help="The site sees arms; without it codes alone.")
+]
+Name = Annotated[
+    str | None, typer.Option("--site", help="The site's name; by default that of the folder.")
+]
+
+
+def add_site(
+    ledger: LedgerFile,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")],
+    site: Name = None,
+    show_arms: ShowArms = False,
+    group: Annotated[
+        str | None, typer.Option(help="A group of the system that may work on the folder.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make the folder that a site works on, with `paretoid trial site`, in place of the ledger.
+
+    The site sees its own entries and, with --show-arms, arms; never means, status, other sites.
+    Blinded, as by default, participants go by random codes; `codes` says who is behind them. In a
+    trial randomised by site the name is that of a stratum.
+
+    Example: paretoid trial add-site trial.db sites/north --group trial-north
+    """
+    from paretoid.explorer import Explorer
+    from paretoid.explorer.sync import add_site as make
+    from paretoid.explorer.sync import choice
+
+    with Explorer.open(ledger) as explorer:
+        make(explorer, folder, site, show_arms=show_arms, group=group)
+        with recorded(f"{folder} is made") as shown:
+            sees = "arms" if show_arms else "codes"
+            strata = choice(explorer, site or folder.absolute().name)
+            result = {
+                "folder": str(folder), "arms_shown": show_arms, "strata": list(strata),
+                "head": explorer.head,
+            }  # fmt: skip
+            lines = [f"made {folder}; the site sees its own entries and {sees}"]
+            if strata:
+                names = ", ".join(map(visible, strata))
+                lines.append(f"the site is no stratum of its own; it chooses from {names}")
+            shown(result, lines, json)
+
+
+def sync(
+    ledger: LedgerFile,
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Of sites.")],
+    site: Name = None,
+    show_arms: ShowArms = False,
+    seed_file: SeedFile = None,
+    author: Author = None,
+    json: Json = False,
+) -> None:
+    """Take what sites have entered into the ledger, and answer them.
+
+    Twice is no harm: nothing is taken twice. What is refused is said to the site and here, with
+    more of the reason. Outcomes that are odd for the trial are taken, with a note in the log, and
+    said here alone: to ask back would tell a blinded site something of the arm.
+
+    Examples: paretoid trial sync trial.db sites/north
+              paretoid trial sync trial.db sites/* --seed-file pharmacy/seed.json
+    """
+    from paretoid.explorer import Explorer, LedgerError
+    from paretoid.explorer.sync import sync as take
+
+    check_stdout()
+    if site is not None and len(folders) > 1:
+        raise ValueError(f"--site {site} is the name of one folder; synchronise them one by one.")
+    with Explorer.open(ledger, author=author, seed_file=seed_file) as explorer:
+        done: list[Taken] = []
+        problems: list[str] = []
+        for folder in folders:  # one that cannot be read keeps none of the others waiting
+            try:
+                done.append(take(explorer, folder, site, show_arms=show_arms))
+            except LedgerError:
+                raise
+            except ValueError as problem:
+                problems.append(str(problem))
+        with recorded("what the sites entered is taken") as shown:
+            result = {"sites": [asdict(taken) for taken in done], "head": explorer.head}
+            shown(result, [line for taken in done for line in _lines(taken)], json)
+    if problems:
+        raise ValueError("\n".join(problems))
+
+
+def codes(
+    ledger: LedgerFile,
+    site: Annotated[str | None, typer.Option("--site", help="Of this site alone.")] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Of a blinded trial: its key, to see arms by name.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Which arm is behind which code: for those who prepare it, never for a site.
+
+    Example: paretoid trial codes trial.db --site north
+    """
+    from paretoid.explorer import Explorer
+    from paretoid.explorer.blinding import Key
+    from paretoid.explorer.sync import codes as listed
+
+    names = None if key is None else Key.load(key)
+    with Explorer.open(ledger) as explorer:
+        people = [p for p in listed(explorer) if site is None or p.site == site]
+        rows: list[dict[str, Any]] = [
+            {
+                "site": person.site,
+                "code": person.code,
+                "arm": person.arm if names is None else names.arm(person.arm),
+                "withdrawn": person.withdrawn,
+            }
+            for person in people
+        ]
+        cells = [
+            [visible(row["site"]), row["code"], visible(row["arm"]), "withdrawn" * row["withdrawn"]]
+            for row in rows
+        ]
+        lines = [table(["site", "code", "arm", ""], cells, names=4)] if cells else ["no codes yet"]
+        show({"codes": rows, "head": explorer.head}, lines, json)
+
+
+def _lines(taken: Taken) -> list[str]:
+    """What a synchronisation did, for the statistician."""
+    did = f"{taken.placed} placed, {taken.recorded} recorded, {len(taken.refused)} refused"
+    lines = [f"{visible(taken.site)}: {did}"]
+    for number, answer, why in taken.refused:
+        reason = "" if why == answer else f" ({visible(why)})"
+        lines.append(f"  line {number}: {visible(answer)}{reason}")
+    lines += [f"  odd, and recorded: {visible(words)}" for words in taken.questions]
+    if taken.torn:
+        lines.append("  its file ends in the middle of a line, which waits for the rest")
+    if taken.gone:
+        gone = counted(taken.gone, "message")
+        lines.append(f"  {gone} taken before can no longer be found in its file")
+    if taken.remade:
+        lines.append("  its answers were missing or damaged, and were made anew from the ledger")
+    return lines
