@@ -202,8 +202,8 @@ def _as_radius(
     kind = radius if isinstance(radius, type) else type(radius)
     if not issubclass(kind, SharedRadius):
         raise WrongTypeError(
-            f"radius={shown(radius)} has no shares of delta: pass Mixture, UnknownScale, MixedScale "
-            f"or BetaBinomial, or one of their instances."
+            f"radius={shown(radius)} has no shares of delta: pass Mixture, UnknownScale, "
+            f"MixedScale or BetaBinomial, or one of their instances."
         )
     made: SharedRadius = radius
     if radius is MixedScale:
