@@ -16,7 +16,7 @@ from paretoid.notebook import Shown
 from paretoid.rules import APE
 from paretoid.theory.bound import Bound
 from paretoid.theory.characteristic_time import CharacteristicTime
-from paretoid.theory.checks import FloatArray, WrongTypeError, check_delta
+from paretoid.theory.checks import FloatArray, WrongTypeError, check_delta, shown
 from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
 from paretoid.theory.sharp_bound import check_invertible
 
@@ -163,11 +163,11 @@ def sample_bounds(
     """
     if not isinstance(bandit, Bandit):
         raise WrongTypeError(
-            f"bandit={bandit!r} must be a Bandit, such as load_instance('covboost')."
+            f"bandit={shown(bandit)} must be a Bandit, such as load_instance('covboost')."
         )
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
-        raise WrongTypeError(f"goal={goal!r} must be one of ParetoSet, Cover, AtMost.")
+        raise WrongTypeError(f"goal={shown(goal)} must be one of ParetoSet, Cover, AtMost.")
     goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
     radius = Mixture() if radius is None else radius

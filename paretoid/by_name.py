@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from paretoid.text import meant
-from paretoid.theory.checks import FloatArray, WrongTypeError
+from paretoid.theory.checks import FloatArray, WrongTypeError, is_number, shown
 
 #: a number for everything, or pairs of a name and its number
 ByName = float | tuple[tuple[str, float], ...]
@@ -21,9 +20,8 @@ def finite(value: Any, name: str) -> float:
     >>> finite(2, "rate")
     2.0
     """
-    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not real or not abs(value) <= sys.float_info.max:
-        raise ValueError(f"{name}={value!r:.60} must be a finite number.")
+    if not is_number(value):
+        raise ValueError(f"{name}={shown(value)} must be a finite number.")
     return float(value)
 
 

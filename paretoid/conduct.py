@@ -18,7 +18,7 @@ import numpy as np
 from paretoid.by_name import ByName, by_name, finite, named, row
 from paretoid.randomisation import Randomisation
 from paretoid.text import counted, meant
-from paretoid.theory.checks import FloatArray, check_count, refusal
+from paretoid.theory.checks import FloatArray, check_count, is_listed, refusal, shown
 
 _DAYS = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": 365.25 / 12, "year": 365.25}
 
@@ -90,7 +90,7 @@ class Conduct:
                                          why="it is how many of each arm come first."))  # fmt: skip
         if self.randomise is not None and not isinstance(self.randomise, Randomisation):
             raise ValueError(
-                f"randomise={self.randomise!r} must be a Randomisation, such as "
+                f"randomise={shown(self.randomise)} must be a Randomisation, such as "
                 f"Randomisation(floor=0.1, block=6)."
             )
         if self.randomise is not None and self.burn_in:
@@ -393,13 +393,13 @@ def _as_rate(rate: Any) -> Any:
         for step in rate:
             if not isinstance(step, Sequence) or isinstance(step, str) or len(step) != 2:
                 raise refusal(isinstance(step, Sequence))(
-                    f"rate={rate!r} must be a number, or pairs (from day, rate)."
+                    f"rate={shown(rate)} must be a number, or pairs (from day, rate)."
                 )
             steps.append((_as_days(step[0], "rate"), _positive_rate(step[1])))
         days = [day for day, _ in steps]
         if not steps or days[0] != 0 or any(b <= a for a, b in pairwise(days)):
             raise ValueError(
-                f"rate={rate!r} must begin on day 0 and go on by increasing days: the first "
+                f"rate={shown(rate)} must begin on day 0 and go on by increasing days: the first "
                 f"participant is enrolled then."
             )
         return tuple(steps) if len(steps) > 1 else steps[0][1]
@@ -410,7 +410,7 @@ def _positive_rate(rate: Any) -> float:
     number = finite(rate, "rate")
     if number <= 0:
         raise ValueError(
-            f"rate={rate!r} must be positive: with no participants a day a trial never ends. "
+            f"rate={shown(rate)} must be positive: with no participants a day a trial never ends. "
             f"Leave it out for one without a calendar."
         )
     return number
@@ -419,17 +419,17 @@ def _positive_rate(rate: Any) -> float:
 def _as_days(days: Any, name: str) -> float:
     number = finite(days, name)
     if number < 0:
-        raise ValueError(f"{name}={days!r} must not be negative: it is a number of days.")
+        raise ValueError(f"{name}={shown(days)} must not be negative: it is a number of days.")
     return number
 
 
 def _as_look(look: Any) -> int | tuple[int, ...] | None:
     if look is None:
         return None
-    if isinstance(look, Iterable) and not isinstance(look, str):
+    if is_listed(look):
         numbers = tuple(check_count(n, name="look", why="it counts participants.") for n in look)
         if not numbers or any(b <= a for a, b in pairwise(numbers)):
-            raise ValueError(f"look={look!r} must be increasing numbers of participants.")
+            raise ValueError(f"look={shown(look)} must be increasing numbers of participants.")
         return numbers
     return check_count(look, name="look", why="it is how many are enrolled between two looks.")
 
@@ -442,7 +442,7 @@ def _as_share(value: Any, name: str) -> float:
     number = finite(value, name)
     if not 0 <= number < 1:
         raise ValueError(
-            f"{name}={value!r} must be a share in [0, 1): nothing is ever learnt from outcomes "
-            f"that are all lost. 10% is 0.1."
+            f"{name}={shown(value)} must be a share in [0, 1): nothing is ever learnt from "
+            f"outcomes that are all lost. 10% is 0.1."
         )
     return number

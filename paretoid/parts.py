@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
 from paretoid.rules import Rule
-from paretoid.theory.checks import refusal
+from paretoid.theory.checks import is_listed, refusal, shown
 from paretoid.theory.limits import limit_levels
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius, Radius, UnknownScale
@@ -51,7 +53,9 @@ def check_limits(goals: Sequence[Goal], radius: Radius, bandit: Bandit, delta: f
 
 def listed(given: Any, kind: type) -> list[Any]:
     """One of `kind`, or what cannot be iterated, as a list of one; else its members."""
-    return [given] if isinstance(given, kind) or not isinstance(given, Iterable) else list(given)
+    numbers = isinstance(given, np.ndarray) and given.dtype != object
+    alone = isinstance(given, kind) or numbers or not is_listed(given)
+    return [given] if alone else list(given)
 
 
 def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
@@ -59,7 +63,8 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     goal_list = listed(goals, Goal)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
         raise refusal(all(isinstance(goal, Goal) for goal in goal_list))(
-            f"goals={goals!r} must be one or more of ParetoSet, Cover, AtMost, PracticalSet, or "
+            f"goals={shown(goals)} must be one or more of ParetoSet, Cover, AtMost, "
+            f"PracticalSet, or "
             f"your own subclasses of Goal: without a goal nothing could stop a run. Try "
             f"goals=[ParetoSet()]."
         )

@@ -12,7 +12,7 @@ in a simulation from the run's seed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from paretoid.by_name import ByName, by_name, finite, named, row
 from paretoid.text import meant
-from paretoid.theory.checks import FloatArray, check_count
+from paretoid.theory.checks import FloatArray, check_count, is_listed, shown
 
 #: longest block, and how far floors may add up beyond 1 by rounding
 _LONGEST, _ROUNDING = 1_000, 1e-9
@@ -84,7 +84,7 @@ class Randomisation:
         put(self, "block", _as_block(self.block))
         put(self, "strata", _as_strata(self.strata))
         if self.control is not None and not isinstance(self.control, str):
-            raise ValueError(f"control={self.control!r} must be the name of an arm.")
+            raise ValueError(f"control={shown(self.control)} must be the name of an arm.")
         if self.control_share is not None:
             put(self, "control_share", _as_floor(self.control_share, "control_share"))
             if self.control is None or self.control_share == 0:
@@ -104,7 +104,7 @@ class Randomisation:
         if self.control is not None:
             if self.control not in arms:
                 raise ValueError(
-                    f"control={self.control!r} is no arm{meant(self.control, arms)} There are "
+                    f"control={shown(self.control)} is no arm{meant(self.control, arms)} There are "
                     f"{', '.join(arms)}."
                 )
             at = list(arms).index(self.control)
@@ -155,7 +155,8 @@ are north, south.
         if not self.strata:
             if name is not None:
                 raise ValueError(
-                    f"stratum={name!r} was not declared: this design has no strata. Leave it out."
+                    f"stratum={shown(name)} was not declared: this design has no strata. Leave "
+                    f"it out."
                 )
             return ""
         if name is None:
@@ -165,7 +166,8 @@ are north, south.
             )
         if name not in self.strata:
             raise ValueError(
-                f"stratum={name!r} was not declared in the design{meant(str(name), self.strata)} "
+                f"stratum={shown(name)} was not declared in the "
+                f"design{meant(str(name), self.strata)} "
                 f"There are {', '.join(self.strata)}."
             )
         return name
@@ -193,7 +195,7 @@ are north, south.
         """The scheme of `to_dict`; an unknown key is refused, with a guess at what was meant."""
         known = [field.name for field in fields(cls)]
         if not isinstance(data, Mapping):
-            raise ValueError(f"randomise={data!r} must be a table with {', '.join(known)}.")
+            raise ValueError(f"randomise={shown(data)} must be a table with {', '.join(known)}.")
         for key in data:
             if key not in known:
                 raise ValueError(
@@ -284,7 +286,7 @@ def pick(weights: Sequence[float], chance: float) -> int:
 def _as_floor(value: Any, name: str) -> float:
     number = finite(value, name)
     if not 0 <= number <= 1:
-        raise ValueError(f"{name}={value!r} must be a probability in [0, 1]. 10% is 0.1.")
+        raise ValueError(f"{name}={shown(value)} must be a probability in [0, 1]. 10% is 0.1.")
     return number
 
 
@@ -292,23 +294,23 @@ def _as_block(block: Any) -> int | tuple[int, ...] | None:
     if block is None:
         return None
     why = "it is how many participants a block has. Leave it out to draw each independently."
-    if isinstance(block, Iterable) and not isinstance(block, str):
+    if is_listed(block):
         sizes = tuple(
             check_count(size, name="block", least=2, most=_LONGEST, why=why) for size in block
         )
         if not sizes or len(set(sizes)) < len(sizes):
-            raise ValueError(f"block={block!r} must be different lengths, such as (4, 6).")
+            raise ValueError(f"block={shown(block)} must be different lengths, such as (4, 6).")
         return sizes if len(sizes) > 1 else sizes[0]
     return check_count(block, name="block", least=2, most=_LONGEST, why=why)
 
 
 def _as_strata(strata: Any) -> tuple[str, ...]:
-    listed = isinstance(strata, Iterable) and not isinstance(strata, (str, Mapping))
+    listed = is_listed(strata) and not isinstance(strata, Mapping)
     names = tuple(strata) if listed else ()
     fine = all(isinstance(name, str) and name.strip() for name in names)
     if not listed or not fine or len(set(names)) < len(names):
         raise ValueError(
-            f"strata={strata!r} must be a list of different names, none of them empty."
+            f"strata={shown(strata)} must be a list of different names, none of them empty."
         )
     return names
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Real
 from typing import Any
 
@@ -38,6 +38,12 @@ SignArray = NDArray[np.int8]
 LARGEST = 2**63 - 1
 #: smaller probabilities of an error are refused: their logarithms would leave the floats
 LEAST_DELTA = 1e-100
+#: more are refused: gaps and verdicts compare every arm with every other, 800 MB for so many
+MOST_ARMS = 10_000
+#: more are refused: engines draw noise for a few hundred samples of all objectives ahead
+MOST_OBJECTIVES = 1_000
+#: numbers in an array; views can have more than any memory
+_MOST_NUMBERS = 10**8
 
 
 class WrongTypeError(TypeError, ValueError):
@@ -80,9 +86,22 @@ def is_real(value: Any) -> bool:
     >>> is_real(3), is_real(np.nan), is_real(True), is_real("3"), is_real(1j)
     (True, True, False, False, False)
     """
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, (bool, np.bool_, np.timedelta64)):  # a span of time is a NumPy integer
         return False
     return isinstance(value, (int, float, np.floating, np.integer))
+
+
+def is_listed(value: Any) -> bool:
+    """True for what has members to go through: a list, an array with a dimension; no text.
+
+    >>> is_listed([]), is_listed(range(3)), is_listed("ab"), is_listed(np.array(0.5)), is_listed(3)
+    (True, True, False, False, False)
+    """
+    return (
+        isinstance(value, Iterable)
+        and not isinstance(value, (str, bytes))
+        and getattr(value, "ndim", 1) != 0  # an array without a dimension has one value
+    )
 
 
 def is_number(value: Any) -> bool:
@@ -112,6 +131,11 @@ def as_numbers(values: Any, *, name: str, rule: str) -> FloatArray:
     ...
     paretoid.theory.checks.WrongTypeError: means=['1', '2'] must be a table of numbers.
     """
+    if isinstance(values, np.ndarray) and values.size > _MOST_NUMBERS:
+        raise ValueError(
+            f"{name} has shape {values.shape}, {values.size:,} numbers: more than {_MOST_NUMBERS:,}"
+            f" are not copied, because a view can have more of them than any memory. Pass fewer."
+        )
     cause: Exception | None = None
     strange = False
     try:
@@ -125,7 +149,7 @@ def as_numbers(values: Any, *, name: str, rule: str) -> FloatArray:
         if not strange:
             with np.errstate(over="ignore"):
                 return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         cause = error
     raise refusal(not strange)(f"{name}={shown(values)} must be {rule}") from cause
 
@@ -178,8 +202,10 @@ cannot hold as text. Leave it out of the name.
     return name
 
 
-def as_means(means: Any, *, name: str = "means", least_arms: int = 2) -> FloatArray:
-    """`means` as a finite float (K, D) array of its own, K >= `least_arms`, D >= 1.
+def as_means(
+    means: Any, *, name: str = "means", least_arms: int = 2, most_arms: int | None = MOST_ARMS
+) -> FloatArray:
+    """`means` as a finite float (K, D) array of its own, `least_arms` <= K <= `most_arms`, D >= 1.
 
     Larger is better, so objectives that are minimised come negated. `name` is what the error
     calls the argument. The result is a copy: changing it leaves the caller's table alone.
@@ -210,6 +236,12 @@ objective. For a single objective pass means of shape (K, 1).
         )
     if D < 1:
         raise ValueError(f"{name} has D=0 objectives; at least one column is needed.")
+    if (most_arms is not None and K > most_arms) or D > MOST_OBJECTIVES:
+        raise ValueError(
+            f"{name} has K={K:,} arms and D={D:,} objectives; at most {MOST_ARMS:,} and "
+            f"{MOST_OBJECTIVES:,} are taken, because every arm is compared with every other. Leave "
+            f"out arms that cannot matter."
+        )
     if not np.isfinite(array).all():
         i, d = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(
@@ -281,7 +313,7 @@ quantiles need draws.
     allowed = (
         f"an integer of at least {least}" if most is None else f"an integer in {least}..{most}"
     )
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+    if not is_real(value) or not isinstance(value, (int, np.integer)):
         raise WrongTypeError(f"{name}={shown(value)} must be {allowed}: {why}")
     if value < least or (most is not None and value > most):
         raise ValueError(f"{name}={shown(value)} must be {allowed}: {why}")

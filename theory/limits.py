@@ -21,6 +21,7 @@ from paretoid.theory.checks import (
     as_epsilon,
     as_means,
     refusal,
+    shown,
 )
 from paretoid.theory.one_sided import one_sided_constant
 from paretoid.theory.radii.claims import MixtureRadius
@@ -62,8 +63,8 @@ class Limit:
         object.__setattr__(self, "slack", slack)
         if not isinstance(self.compared, bool):
             raise WrongTypeError(
-                f"compared={self.compared!r} must be True, to count the objective in domination "
-                f"too, or False."
+                f"compared={shown(self.compared)} must be True, to count the objective in "
+                f"domination too, or False."
             )
 
     def __repr__(self) -> str:
@@ -117,13 +118,14 @@ class Limits(dict[str, Limit]):
     def __init__(self, given: Any) -> None:
         if not isinstance(given, Mapping) or not given:
             raise refusal(isinstance(given, Mapping))(
-                f"limits={given!r} must be a table from objectives to limits, such as "
+                f"limits={shown(given)} must be a table from objectives to limits, such as "
                 f'{{"toxicity": at_most(0.30)}}; leave it out for none.'
             )
         for name, limit in given.items():
             if not isinstance(name, str) or not isinstance(limit, Limit):
                 raise WrongTypeError(
-                    f"limits[{name!r}]={limit!r} must be at_most(...) or at_least(...), under the "
+                    f"limits[{shown(name)}]={shown(limit)} must be at_most(...) or "
+                    f"at_least(...), under the "
                     f"name of an objective."
                 )
         super().__init__(given)
@@ -276,14 +278,16 @@ def _two_sided(alpha: FloatArray) -> FloatArray:
 
 def _number(value: Any, name: str) -> float:
     if isinstance(value, (bool, str, bytes)):
-        raise WrongTypeError(f"{name}={value!r} must be a number, in the objective's own units.")
+        raise WrongTypeError(
+            f"{name}={shown(value)} must be a number, in the objective's own units."
+        )
     kind = ValueError
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:
         kind, number = refusal(not isinstance(error, TypeError)), math.nan
     if not math.isfinite(number):
-        raise kind(f"{name}={value!r} must be a finite number, in the objective's own units.")
+        raise kind(f"{name}={shown(value)} must be a finite number, in the objective's own units.")
     return number
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from paretoid.theory.checks import shown
+
 GUARANTEES = ("heuristic", "proved")
 
 
@@ -68,8 +70,8 @@ def worth(member: Any) -> str:
     said = member.guarantee
     if said not in GUARANTEES:
         raise ValueError(
-            f"{type(member).__name__}.guarantee={said!r} must be 'proved' or 'heuristic': every "
-            f"result carries it. Leave it out if there is no proof."
+            f"{type(member).__name__}.guarantee={shown(said)} must be 'proved' or 'heuristic': "
+            f"every result carries it. Leave it out if there is no proof."
         )
     return str(said)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, as_means
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, as_means, shown
 
 
 def practical_domination(
@@ -114,7 +114,8 @@ def thresholds(margin: Any, slack: Any, D: int) -> tuple[FloatArray, FloatArray]
     m, s = as_epsilon(margin, D, name="margin"), as_epsilon(slack, D, name="slack")
     if (s > m).any():
         raise ValueError(
-            f"slack={slack!r} must not exceed margin={margin!r} in any objective: an arm could be "
+            f"slack={shown(slack)} must not exceed margin={shown(margin)} in any objective: an "
+            f"arm could be "
             f"called practically worse than one that it beats everywhere. Use a smaller slack."
         )
     return m, s

@@ -13,19 +13,20 @@ and prior precisions of expected counts (Section 10). All of it must be fixed be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from paretoid.theory.checks import (
+    MOST_ARMS,
     FloatArray,
     WrongTypeError,
     as_numbers,
     check_choice,
     check_count,
     check_delta,
+    is_listed,
     is_number,
     is_real,
     refusal,
@@ -228,10 +229,15 @@ def informed_rho(counts: Any) -> FloatArray:
 
 def _as_shares(given: Any, name: str) -> tuple[float, ...]:
     """`given` as a tuple of positive floats that sum to 1."""
-    if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable):
+    if isinstance(given, dict) or not is_listed(given):
         raise WrongTypeError(
             f"{name}={shown(given)} must be a list of shares, such as [0.5, 0.25, 0.25], or left "
             f"out to share uniformly."
+        )
+    if hasattr(given, "__len__") and len(given) > MOST_ARMS:
+        raise ValueError(
+            f"{name} has {len(given):,} shares, and there are at most {MOST_ARMS:,} arms. Leave "
+            f"{name} out to share uniformly."
         )
     entries: list[float] = []
     for position, value in enumerate(given):

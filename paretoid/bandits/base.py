@@ -18,6 +18,8 @@ from paretoid.theory.checks import (
     check_choice,
     check_count,
     check_name,
+    is_listed,
+    shown,
 )
 from paretoid.theory.units import as_scale
 
@@ -26,14 +28,15 @@ def _names(names: Sequence[str] | None, size: int, what: str) -> tuple[str, ...]
     if names is None:
         return tuple(f"{what} {i}" for i in range(size))
     if isinstance(names, str):
-        raise WrongTypeError(f"{what}s={names!r} is one string; pass a list of {size} names.")
-    if not isinstance(names, Iterable):
-        raise WrongTypeError(f"{what}s={names!r} must be a list of {size} names.")
-    result = tuple(check_name(name, what=what) for name in names)
-    if len(result) != size:
+        raise WrongTypeError(f"{what}s={shown(names)} is one string; pass a list of {size} names.")
+    if not is_listed(names):
+        raise WrongTypeError(f"{what}s={shown(names)} must be a list of {size} names.")
+    listed: Any = names if hasattr(names, "__len__") else tuple(names)
+    if len(listed) != size:
         raise ValueError(
-            f"{what}s has {len(result)} names for {size} {what}s; pass one name for each."
+            f"{what}s has {len(listed)} names for {size} {what}s; pass one name for each."
         )
+    result = tuple(check_name(name, what=what) for name in listed)
     repeated = sorted(name for name, times in Counter(result).items() if times > 1)
     if repeated:
         raise ValueError(
@@ -192,6 +195,11 @@ class Bandit:
         self.objectives = _names(objectives, D, "objective")
         if isinstance(minimize, str):
             minimize = [minimize]
+        if not is_listed(minimize):
+            raise WrongTypeError(
+                f"minimize={shown(minimize)} must be a list of objectives, those where less is "
+                f"better."
+            )
         self.minimize = tuple(str(name) for name in minimize)
         unknown = [name for name in self.minimize if name not in self.objectives]
         if unknown:

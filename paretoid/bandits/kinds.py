@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretoid.text import meant
-from paretoid.theory.checks import BoolArray, FloatArray
+from paretoid.theory.checks import BoolArray, FloatArray, shown
 
 #: "gaussian", "binary", or (low, high), which no outcome leaves
 Kind = str | tuple[float, float]
@@ -42,7 +42,7 @@ def as_kinds(outcomes: Any, objectives: Sequence[str]) -> tuple[Kind, ...]:
             )
         outcomes = [outcomes[name] for name in objectives]
     if isinstance(outcomes, str) or not isinstance(outcomes, (list, tuple)):
-        raise ValueError(f"outcomes={outcomes!r} must say of each of {names} what kind it is.")
+        raise ValueError(f"outcomes={shown(outcomes)} must say of each of {names} what kind it is.")
     if len(outcomes) != len(objectives):
         raise ValueError(
             f"outcomes has {len(outcomes)} entries for {len(objectives)} objectives ({names}); "

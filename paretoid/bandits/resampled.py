@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from paretoid.bandits.base import Bandit, Law
-from paretoid.theory.checks import FloatArray, as_means, as_numbers, refusal, shown
+from paretoid.theory.checks import FloatArray, as_means, as_numbers, is_listed, refusal, shown
 from paretoid.theory.units import as_scale
 
 
@@ -36,9 +36,10 @@ class ResampledBandit(Bandit):
         objectives: Sequence[str] | None = None,
         minimize: Iterable[str] = (),
     ) -> None:
+        given = _tables(data)
         tables = [
-            as_means(table, name=f"data[{i}] (one row per outcome)", least_arms=1)
-            for i, table in enumerate(data)
+            as_means(table, name=f"data[{i}] (one row per outcome)", least_arms=1, most_arms=None)
+            for i, table in enumerate(given)
         ]
         if len({table.shape[1] for table in tables}) > 1:
             raise ValueError(
@@ -77,6 +78,19 @@ class ResampledBandit(Bandit):
         size = self._starts[arm + 1] - self._starts[arm]
         rows = np.minimum((noise[:, 0] * size).astype(np.int64), size - 1)
         return np.asarray(self.data[self._starts[arm] + rows])
+
+
+def _tables(data: Any) -> list[Any]:
+    """The members of `data`, two or more."""
+    array = isinstance(data, np.ndarray) and data.dtype != object
+    tables = is_listed(data) and not isinstance(data, Mapping)
+    given = list(data) if tables and (not array or data.ndim == 3) else []
+    if len(given) < 2:
+        raise refusal(bool(given))(
+            f"data={shown(data)} must be at least 2 tables, one for each arm with a row for each "
+            f"outcome: an arm is optimal only relative to another."
+        )
+    return given
 
 
 def _both(bounds: Any) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ from paretoid.theory.checks import (
     check_count,
     check_delta,
     refusal,
+    shown,
 )
 from paretoid.theory.radii import BetaBinomial, MixedScale, Mixture, MixtureRadius
 from paretoid.theory.shares import informed_rho, informed_shares
@@ -180,8 +181,8 @@ def _as_bandits(bandits: Any) -> list[Bandit]:
     given = [bandits] if isinstance(bandits, Bandit) else list(bandits)
     if not given or not all(isinstance(bandit, Bandit) for bandit in given):
         raise refusal(all(isinstance(bandit, Bandit) for bandit in given))(
-            f"bandits={bandits!r} must be a guess of the instance, a Bandit, or a list of them; "
-            f"estimation.informed takes fits and published summaries."
+            f"bandits={shown(bandits)} must be a guess of the instance, a Bandit, or a list of "
+            f"them; estimation.informed takes fits and published summaries."
         )
     check_count(len(given), name="the number of bandits", most=_MOST_INSTANCES,
                 why="each is simulated. Draws spread over a posterior do as well.")  # fmt: skip
@@ -200,8 +201,8 @@ def _as_radius(
     kind = radius if isinstance(radius, type) else type(radius)
     if not issubclass(kind, SharedRadius):
         raise WrongTypeError(
-            f"radius={radius!r} has no shares of delta: pass Mixture, UnknownScale, MixedScale or "
-            f"BetaBinomial, or one of their instances."
+            f"radius={shown(radius)} has no shares of delta: pass Mixture, UnknownScale, "
+            f"MixedScale or BetaBinomial, or one of their instances."
         )
     made: SharedRadius = radius
     if radius is MixedScale:
@@ -228,8 +229,8 @@ def _as_weights(weights: Sequence[float] | None, goals: int) -> FloatArray:
     given = np.asarray(weights, dtype=float)
     if given.shape != (goals,) or not np.isfinite(given).all() or not (given > 0).all():
         raise ValueError(
-            f"weights={weights!r} must be {goals} positive numbers, one for each goal: they say "
-            f"how much each goal counts. Leave them out for equal ones."
+            f"weights={shown(weights)} must be {goals} positive numbers, one for each goal: they "
+            f"say how much each goal counts. Leave them out for equal ones."
         )
     return np.asarray(given / given.sum())
 

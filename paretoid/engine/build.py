@@ -40,7 +40,14 @@ from paretoid.rules import (
     UGapEc,
     UniformElimination,
 )
-from paretoid.theory.checks import BoolArray, IntArray, WrongTypeError, as_epsilon, check_delta
+from paretoid.theory.checks import (
+    BoolArray,
+    IntArray,
+    WrongTypeError,
+    as_epsilon,
+    check_delta,
+    shown,
+)
 from paretoid.theory.limits import Bounds, LimitLevels, limit_levels
 from paretoid.theory.radii import BetaBinomial, LUCB1Like, PairwiseRadius, Radius
 from paretoid.theory.single_stream import ArmRadius
@@ -122,11 +129,12 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
     if isinstance(radius, BetaBinomial):
         if not is_binary(bandit):
             refuse_other_outcomes(radius, repr(bandit))
+        radius.weights(bandit.K)  # refuses a rho for other arms
         return radius
     if not isinstance(radius, PairwiseRadius):
         raise WrongTypeError(
-            f"radius={radius!r} must be one of Mixture, UnknownScale, MixedScale, KaufmannKoolen, "
-            f"LUCB1Like, BetaBinomial, or your own subclass of PairwiseRadius; try "
+            f"radius={shown(radius)} must be one of Mixture, UnknownScale, MixedScale, "
+            f"KaufmannKoolen, LUCB1Like, BetaBinomial, or your own subclass of PairwiseRadius; try "
             f"radius=Mixture()."
         )
     if type(radius).half_width is not PairwiseRadius.half_width:

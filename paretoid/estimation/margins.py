@@ -44,7 +44,7 @@ def as_goals(goals: Any) -> list[Any]:
     listed = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
     if not all(isinstance(goal, Goal) for goal in listed):
         raise refusal(all(isinstance(goal, Goal) for goal in listed))(
-            f"goals={goals!r} must be one or more of ParetoSet, Cover and AtMost."
+            f"goals={shown(goals)} must be one or more of ParetoSet, Cover and AtMost."
         )
     return listed
 

@@ -45,6 +45,7 @@ from paretoid.theory.checks import (
     check_delta,
     is_real,
     refusal,
+    shown,
 )
 from paretoid.theory.radii import BetaBinomial, Radius
 
@@ -151,7 +152,7 @@ def plan(
     check_count(replications, name="replications", why="the plug-in instance is simulated too.")
     if not isinstance(scale_quantile, float) or not 0.5 <= scale_quantile < 1:
         raise refusal(is_real(scale_quantile))(
-            f"scale_quantile={scale_quantile!r} must lie in [0.5, 1): a radius that is told a "
+            f"scale_quantile={shown(scale_quantile)} must lie in [0.5, 1): a radius that is told a "
             f"scale below the true one proves nothing. The default is 0.95."
         )
     kinds = kinds_of(trial, ranges)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretoid.theory.checks import FloatArray, is_real, refusal
+from paretoid.theory.checks import FloatArray, is_real, refusal, shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -96,7 +96,7 @@ def check_width(width: float) -> float:
     """A width that makes sense, or an error that says which do."""
     if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0.1 <= width <= 10:
         raise refusal(is_real(width))(
-            f"prior_width={width!r} must be a number from 0.1 to 10: how many times as wide as "
-            f"the default the priors are. The default is 1."
+            f"prior_width={shown(width)} must be a number from 0.1 to 10: how many times as wide "
+            f"as the default the priors are. The default is 1."
         )
     return float(width)

@@ -17,7 +17,7 @@ from paretoid.estimation.model import Cells, Prior, build_model, starting_point
 from paretoid.estimation.predictive import log_likelihood, replicate
 from paretoid.estimation.priors import check_width
 from paretoid.estimation.summary import TrialSummary
-from paretoid.theory.checks import check_choice, check_count
+from paretoid.theory.checks import check_choice, check_count, shown
 
 SAMPLERS = ("pymc", "nutpie")
 
@@ -120,8 +120,8 @@ def fit(
         check_count(value, name=name, least=least, why=why)
     if not 0 < target_accept < 1:
         raise ValueError(
-            f"target_accept={target_accept!r} must lie between 0 and 1: it sets the step size. "
-            f"The default is 0.9."
+            f"target_accept={shown(target_accept)} must lie between 0 and 1: it sets the step "
+            f"size. The default is 0.9."
         )
     check_sampler(sampler)
     cores = min(_processors(), chains) if cores is None else cores

@@ -25,6 +25,7 @@ from paretoid.theory.checks import (
     check_positive,
     is_real,
     refusal,
+    shown,
 )
 
 #: arms are named by the first of these sets of columns that the file has
@@ -244,8 +245,8 @@ def summary_of(
     """One trial from one or more tables of the same columns; `keep` picks arms by name."""
     if not isinstance(level, float) or not 0.5 <= level < 1:
         raise refusal(is_real(level))(
-            f"level={level!r} must lie in [0.5, 1): it is the coverage the intervals claim. For "
-            f"99% intervals pass level=0.99."
+            f"level={shown(level)} must lie in [0.5, 1): it is the coverage the intervals claim. "
+            f"For 99% intervals pass level=0.99."
         )
     if scale is not None:
         check_choice(scale, SCALES, name="scale", why="it is how the outcomes are distributed.")
@@ -397,7 +398,7 @@ def _match(asked: str, names: Sequence[str], what: str) -> str:
     why = f"is no endpoint{meant(asked, names)}"
     if asked and holding:
         why = f"is part of several names, {' and '.join(map(repr, holding))}; which one is it?"
-    raise ValueError(f"{what}={asked!r} {why} There are: {', '.join(names)}.")
+    raise ValueError(f"{what}={shown(asked)} {why} There are: {', '.join(names)}.")
 
 
 def _check_assumed_n(n: Any) -> int:

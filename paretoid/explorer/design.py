@@ -30,6 +30,8 @@ from paretoid.theory.checks import (
     check_choice,
     check_count,
     check_delta,
+    is_listed,
+    shown,
 )
 from paretoid.theory.radii import BetaBinomial, MixedScale, MixtureRadius, Radius, UnknownScale
 from paretoid.theory.units import as_scale
@@ -83,9 +85,11 @@ class Design:
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
-                raise ValueError(f"{name}={value!r} must be a list of names, none of them empty.")
-        if isinstance(minimize, Mapping) or not isinstance(minimize, Iterable):
-            raise WrongTypeError(f"minimize={minimize!r} must be a list of objectives.")
+                raise ValueError(
+                    f"{name}={shown(value)} must be a list of names, none of them empty."
+                )
+        if isinstance(minimize, Mapping) or not (isinstance(minimize, str) or is_listed(minimize)):
+            raise WrongTypeError(f"minimize={shown(minimize)} must be a list of objectives.")
         taken = [name for name in objectives if name in COLUMNS]
         if taken:
             raise ValueError(
@@ -141,8 +145,8 @@ class Design:
         self.rule = APE() if rule is None else rule
         if not isinstance(self.rule, Rule):
             raise WrongTypeError(
-                f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
-                f"your own subclass of Rule."
+                f"rule={shown(rule)} must be a sampling rule: APE(), another of ours, or an "
+                f"instance of your own subclass of Rule."
             )
         self.goals = as_goals(ParetoSet() if goal is None else goal, self.bandit)
         self.radius = _as_radius(radius, self.bandit, self.learnt, self.outcomes, self.rule)
@@ -172,7 +176,7 @@ class Design:
         if conduct is not None:
             if not isinstance(conduct, Conduct):
                 raise WrongTypeError(
-                    f"conduct={conduct!r} must be a Conduct, such as Conduct(look=100)."
+                    f"conduct={shown(conduct)} must be a Conduct, such as Conduct(look=100)."
                 )
             conduct.check(self.arms, (self.cone or self).objectives, max_samples)
             if conduct.burn_in and self.rule.in_rounds:
@@ -249,7 +253,7 @@ class Design:
         conduct = data.get("conduct")
         if not isinstance(conduct, Mapping | None):
             raise WrongTypeError(
-                f"conduct={conduct!r} must be a table, such as look = 100 in [conduct]."
+                f"conduct={shown(conduct)} must be a table, such as look = 100 in [conduct]."
             )
         rule = data.get("rule", {})
         if isinstance(rule, Mapping):
@@ -276,8 +280,8 @@ class Design:
         informed = data.get("informed_by", [])
         if not isinstance(informed, list) or not all(isinstance(name, str) for name in informed):
             raise WrongTypeError(
-                f"informed_by={informed!r} must be a list of texts that name the data which shaped "
-                f"the radius: a citation, or sha256: and the digest of a file."
+                f"informed_by={shown(informed)} must be a list of texts that name the data which "
+                f"shaped the radius: a citation, or sha256: and the digest of a file."
             )
         design.informed_by = tuple(informed)
         return design
@@ -398,7 +402,7 @@ def _as_randomisation(given: Any, arms: Sequence[str], rule: Rule) -> Randomisat
         return None
     if not isinstance(given, Randomisation):
         raise ValueError(
-            f"randomise={given!r} must be a Randomisation, such as Randomisation(floor=0.1, "
+            f"randomise={shown(given)} must be a Randomisation, such as Randomisation(floor=0.1, "
             f"block=6), or left out: then the rule alone decides."
         )
     if rule.budget is not None:
@@ -411,7 +415,7 @@ def _as_randomisation(given: Any, arms: Sequence[str], rule: Rule) -> Randomisat
 
 
 def _are_names(value: Any) -> bool:
-    listed = isinstance(value, Iterable) and hasattr(value, "__len__")
+    listed = is_listed(value) and hasattr(value, "__len__")
     if not listed or isinstance(value, (str, Mapping)):
         return False
     return all(isinstance(name, str) and name.strip() for name in value)

@@ -26,7 +26,7 @@ from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdic
 from paretoid.goals import Goal
 from paretoid.randomisation import Randomisation
 from paretoid.rules import Rule
-from paretoid.theory.checks import check_count, refusal
+from paretoid.theory.checks import check_count, refusal, shown
 from paretoid.theory.radii import Radius
 
 #: most subjects placed at once, and how often a choice is made anew after others have recorded
@@ -210,8 +210,8 @@ class Explorer(Session):
             return self._drawn(state, size, stratum)
         if stratum is not None:
             raise ValueError(
-                f"stratum={stratum!r} was not declared: the trial is not randomised, and its rule "
-                f"knows no strata. Leave it out."
+                f"stratum={shown(stratum)} was not declared: the trial is not randomised, and "
+                f"its rule knows no strata. Leave it out."
             )
         batch = choose(self._moment(state), state.queue, size, self._view(state), burn_in(state))
         names = [design.arms[arm] for arm in batch.arms]
@@ -445,7 +445,7 @@ class Explorer(Session):
         if id is None:
             return self._subject(allocation)
         if isinstance(allocation, Allocation):
-            raise ValueError(f"{allocation} has its own id; leave out id={id!r}.")
+            raise ValueError(f"{allocation} has its own id; leave out id={shown(id)}.")
         return self._subject(id, self.design.arms[self.design.bandit.index(allocation)])
 
     def _unplanned(self, arm: Any, outcome: Any, id: Any) -> dict[str, Any]:
@@ -454,8 +454,8 @@ class Explorer(Session):
             raise ValueError(f"{arm} was asked for, so it is not unplanned; leave that out.")
         if id is not None and (not isinstance(id, str) or not id.strip() or id.isdecimal()):
             raise refusal(isinstance(id, str))(
-                f"id={id!r} must be a word of your own: numbers are the ids of allocations that "
-                f"were asked for. For instance id='walk-in 7', or none."
+                f"id={shown(id)} must be a word of your own: numbers are the ids of allocations "
+                f"that were asked for. For instance id='walk-in 7', or none."
             )
         if state.find(id) is not None:
             raise ValueError(f"the id {id!r} is taken; every subject has its own.")
@@ -566,7 +566,7 @@ class Explorer(Session):
 def _sentence(reason: Any, what: str) -> str:
     if not isinstance(reason, str) or not reason.strip():
         raise refusal(isinstance(reason, str))(
-            f"reason={reason!r} must be a sentence: {what} is recorded with its why."
+            f"reason={shown(reason)} must be a sentence: {what} is recorded with its why."
         )
     return reason.strip()
 
@@ -589,8 +589,8 @@ def _repeated(state: TrialState, request: str, size: int) -> list[Allocation]:
     first, made = state.requests[request]
     if made != size:
         raise ValueError(
-            f"request={request!r} placed {made} before, and now asks for {size}. Repeat it as it "
-            f"was, or give a new request its own word."
+            f"request={shown(request)} placed {made} before, and now asks for {size}. Repeat it "
+            f"as it was, or give a new request its own word."
         )
     allocations = []
     for position in range(first - 1, first - 1 + made):
@@ -598,7 +598,7 @@ def _repeated(state: TrialState, request: str, size: int) -> list[Allocation]:
             position = state.replaced[position]
         if position in state.withdrawn:
             raise ValueError(
-                f"request={request!r} placed allocation {state.id_of(position)}, which was "
+                f"request={shown(request)} placed allocation {state.id_of(position)}, which was "
                 f"withdrawn since. Give a new request its own word."
             )
         allocations.append(Allocation(position + 1, state.design.arms[state.arms[position]]))
@@ -612,7 +612,8 @@ def _same_stratum(state: TrialState, request: str, stratum: str | None) -> None:
     before = state.lists.requested.get(request)
     if given != before:
         raise ValueError(
-            f"request={request!r} was made for stratum {before!r}, and now comes for {given!r}. "
+            f"request={shown(request)} was made for stratum {shown(before)}, and now comes for "
+            f"{shown(given)}. "
             f"Give a new request its own word, such as one that begins with the site."
         )
 

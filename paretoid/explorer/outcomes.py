@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoid.explorer.state import MISSING, WAITING, TrialState, count_binary
 from paretoid.text import meant
-from paretoid.theory.checks import refusal
+from paretoid.theory.checks import refusal, shown
 
 #: under UnknownScale, this many outcomes of an objective that are all 0 or 1 are not Gaussian
 _BINARY = 10
@@ -73,7 +73,7 @@ def as_outcome(
         )
     if isinstance(outcome, str):
         if outcome != "missing":
-            raise ValueError(f"outcome={outcome!r} must be numbers, or 'missing'.")
+            raise ValueError(f"outcome={shown(outcome)} must be numbers, or 'missing'.")
         named: dict[str, Any] = {
             name: "missing"
             for d, name in enumerate(objectives)
@@ -159,7 +159,7 @@ def _as_number(state: TrialState, d: int, id: Any, value: Any) -> float | str:
         number = None
     if number is None or (isinstance(value, str) and "_" in value):  # 1_0 is ten to Python only
         raise refusal(isinstance(value, str))(
-            f"{name}={value!r} of {id!r} must be a number or 'missing'."
+            f"{name}={shown(value)} of {shown(id)} must be a number or 'missing'."
         )
     if math.isnan(number):
         raise ValueError(

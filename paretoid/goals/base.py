@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, refusal
+from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, as_numbers, refusal
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import MixtureRadius, Radius
@@ -176,9 +176,9 @@ def with_union(radius: Radius, goals: Sequence[Goal]) -> Radius:
 
 def frozen(eps: Any, name: str) -> float | tuple[float, ...]:
     """eps as a float or a tuple of floats: hashable, checked before the bandit is known."""
-    size = np.size(eps) if np.ndim(eps) == 1 else 1
-    values = as_epsilon(eps, size, name=name)
-    return tuple(float(v) for v in values) if np.ndim(eps) == 1 else float(values[0])
+    array = as_numbers(eps, name=name, rule="a number, or one for each objective.")
+    values = as_epsilon(eps, array.size if array.ndim == 1 else 1, name=name)
+    return tuple(float(v) for v in values) if array.ndim == 1 else float(values[0])
 
 
 def short(value: Any) -> str:

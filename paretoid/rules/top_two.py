@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretoid.rules.base import Rule
+from paretoid.theory.checks import shown
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -32,8 +33,8 @@ class TopTwo(Rule):
         number = isinstance(self.share, (int, float)) and not isinstance(self.share, bool)
         if not number or not 0 < self.share < 1:
             raise ValueError(
-                f"share={self.share!r} must lie strictly between 0 and 1: it is how often b_t is "
-                f"sampled, and an arm that is never sampled may keep the run from ending."
+                f"share={shown(self.share)} must lie strictly between 0 and 1: it is how often "
+                f"b_t is sampled, and an arm that is never sampled may keep the run from ending."
             )
         object.__setattr__(self, "share", float(self.share))
 

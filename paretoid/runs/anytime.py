@@ -14,8 +14,8 @@ from paretoid.loop import lens_of
 from paretoid.registry import text
 from paretoid.rules import Rule
 from paretoid.runs.chunk import Engine, generator
-from paretoid.runs.setting import Setting, as_bandits, check_setting, streams_of
-from paretoid.theory.checks import BoolArray, FloatArray, check_count
+from paretoid.runs.setting import Setting, check_setting, one_bandit, streams_of
+from paretoid.theory.checks import BoolArray, FloatArray, check_count, shown
 from paretoid.theory.gaps import omega
 from paretoid.theory.radii import Radius
 from paretoid.view import Samples, View
@@ -56,7 +56,7 @@ def anytime(
     """
     import xarray as xr
 
-    (one,) = as_bandits(bandit)
+    one = one_bandit(bandit)
     steps = as_budgets(budgets)
     goal_list, rule, radius, delta, seed, _ = check_setting(
         [one], goals, rule, radius, delta, seed, steps[-1]
@@ -120,7 +120,9 @@ def as_budgets(budgets: Any) -> list[int]:
     given = list(budgets) if np.ndim(budgets) == 1 else [budgets]
     steps = [check_count(n, name="budget", why="it is the samples of a run.") for n in given]
     if not steps or sorted(set(steps)) != steps:
-        raise ValueError(f"budgets={budgets!r} must increase: a run passes them one after another.")
+        raise ValueError(
+            f"budgets={shown(budgets)} must increase: a run passes them one after another."
+        )
     return steps
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from functools import cached_property
 from itertools import product
@@ -18,7 +18,7 @@ from paretoid.bounds import exact_gaussian
 from paretoid.conduct import Conduct
 from paretoid.engine.cache import is_compiled, what_compiling_takes
 from paretoid.goals import Goal
-from paretoid.parts import guarantee_of
+from paretoid.parts import guarantee_of, listed
 from paretoid.rules import Rule
 from paretoid.runs.chunk import Checkpoint, run_chunk
 from paretoid.runs.dispatch import Task, dispatch, executor_for, runs_here, workers_of
@@ -35,7 +35,7 @@ from paretoid.runs.setting import (
 )
 from paretoid.runs.tiles import Tile, cut, seconds_per_sample, work_of
 from paretoid.text import counted
-from paretoid.theory.checks import FloatArray, check_count, check_name, refusal
+from paretoid.theory.checks import FloatArray, check_count, check_name, is_listed, refusal, shown
 from paretoid.theory.radii import Radius
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 #: rules, radii, bandits, with a conduct, without limits: those whose kernels this process has
 _READY: set[tuple[type, type, type, bool, bool]] = set()
+
+#: levels of one campaign; views of arrays can have more than any memory
+_MOST_DELTAS = 1000
 
 
 class CampaignError(RuntimeError):
@@ -116,11 +119,15 @@ class Campaign:
         )
         several: list[Radius | None] = [None]  # the default of the rule
         if radii is not None:
-            several = list(radii) if isinstance(radii, Iterable) else [radii]
+            several = listed(radii, Radius)
         given: Any = deltas
-        levels = [given] if isinstance(given, str) or np.ndim(given) == 0 else list(given)
-        if isinstance(goals, Iterable):
-            goals = list(goals)
+        if isinstance(given, np.ndarray) and given.size > _MOST_DELTAS:
+            raise ValueError(
+                f"deltas has {given.size:,} members; a grid takes at most {_MOST_DELTAS:,} of them."
+            )
+        levels = list(given) if is_listed(given) else [given]
+        if is_listed(goals):
+            goals = listed(goals, Goal)
         if not several or not levels:
             raise ValueError("the grid is empty: radii and deltas need at least one member each.")
         self.radii: list[Radius] = []
@@ -439,7 +446,7 @@ def _as_labels(labels: Sequence[str] | None, size: int) -> list[str] | list[int]
         return list(range(size))
     if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != size:
         raise refusal(isinstance(labels, Sequence) and not isinstance(labels, str))(
-            f"labels={labels!r} must be {size} names, one for each bandit."
+            f"labels={shown(labels)} must be {size} names, one for each bandit."
         )
     names = [check_name(label, what="label") for label in labels]
     _refuse_repeats(names, "labels")

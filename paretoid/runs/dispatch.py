@@ -25,6 +25,7 @@ from typing import Any
 from paretoid.runs.chunk import Checkpoint, Chunk
 from paretoid.runs.dask_cluster import BEAT, Pulse, threads_of
 from paretoid.runs.tiles import Tile, Work
+from paretoid.theory.checks import shown
 
 #: workers of an executor that does not say how many it has
 _MANY = 128
@@ -91,8 +92,8 @@ def executor_for(executor: Any, compiled: bool, work: Any, seconds: float) -> It
             pool.shutdown(wait=True, cancel_futures=True)
     else:
         raise ValueError(
-            f"executor={executor!r} must be a concurrent.futures.Executor or None; for Dask pass "
-            f"client.get_executor()."
+            f"executor={shown(executor)} must be a concurrent.futures.Executor or None; for Dask "
+            f"pass client.get_executor()."
         )
 
 

@@ -16,7 +16,14 @@ from paretoid.goals.base import with_union
 from paretoid.parts import as_goals, check_limits, guarantee_of, listed
 from paretoid.rules import APE, BestArmRule, Rule
 from paretoid.runs.feasibility import refuse_endless
-from paretoid.theory.checks import WrongTypeError, as_epsilon, check_count, check_delta, refusal
+from paretoid.theory.checks import (
+    WrongTypeError,
+    as_epsilon,
+    check_count,
+    check_delta,
+    refusal,
+    shown,
+)
 from paretoid.theory.member import weakest
 from paretoid.theory.radii import Mixture, Radius
 from paretoid.theory.single_stream import ArmRadius
@@ -112,8 +119,8 @@ def check_setting(
     rule = APE() if rule is None else rule
     if not isinstance(rule, Rule):
         raise WrongTypeError(
-            f"rule={rule!r} must be a sampling rule: APE(), another of ours, or an instance of "
-            f"your own subclass of Rule."
+            f"rule={shown(rule)} must be a sampling rule: APE(), another of ours, or an instance "
+            f"of your own subclass of Rule."
         )
     if radius is None:
         radius = with_union(rule.default_radius or Mixture(), goal_list)
@@ -137,11 +144,22 @@ def as_conduct(conduct: Any, bandit: Bandit, max_samples: int | None) -> Conduct
         return None
     if not isinstance(conduct, Conduct):
         raise WrongTypeError(
-            f"conduct={conduct!r} must be a Conduct, such as Conduct(rate=5.0, delay=28.0, "
+            f"conduct={shown(conduct)} must be a Conduct, such as Conduct(rate=5.0, delay=28.0, "
             f"look=100, dropout=0.1)."
         )
     conduct.check(bandit.arms, bandit.objectives, max_samples)
     return conduct
+
+
+def one_bandit(bandit: Any) -> Bandit:
+    """`bandit`, or the only member of a sequence."""
+    bandits = as_bandits(bandit)
+    if len(bandits) > 1:
+        raise ValueError(
+            f"bandit is a sequence of {len(bandits)}, and this takes one instance at a time. Call "
+            f"it for each, or use simulate."
+        )
+    return bandits[0]
 
 
 def as_bandits(bandit: Any) -> list[Bandit]:
@@ -149,8 +167,8 @@ def as_bandits(bandit: Any) -> list[Bandit]:
     bandits = listed(bandit, Bandit)
     if not bandits or not all(isinstance(member, Bandit) for member in bandits):
         raise refusal(all(isinstance(member, Bandit) for member in bandits))(
-            f"bandit={bandit!r} must be a Bandit or a non-empty sequence of them, for instance "
-            f"GaussianBandit(means, scale) or load_instance('covboost')."
+            f"bandit={shown(bandit)} must be a Bandit or a non-empty sequence of them, for "
+            f"instance GaussianBandit(means, scale) or load_instance('covboost')."
         )
     first = bandits[0]
     for i, other in enumerate(bandits):

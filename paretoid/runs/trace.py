@@ -13,8 +13,8 @@ from paretoid.goals import Goal
 from paretoid.notebook import Shown
 from paretoid.rules import APE, Rule
 from paretoid.runs.chunk import Engine, generator, rule_generator
-from paretoid.runs.setting import Setting, check_setting
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_count
+from paretoid.runs.setting import Setting, check_setting, one_bandit
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_count, shown
 from paretoid.theory.radii import BetaBinomial, Radius
 from paretoid.view import View
 
@@ -184,9 +184,15 @@ def run_once(
     array([ True,  True])
     """
     replication = check_count(replication, name="replication", least=0, why="it is a position.")
+    bandit = one_bandit(bandit)
     goals, rule, radius, delta, seed, max_samples = check_setting(
         [bandit], goal, rule, radius, delta, seed, max_samples
     )
+    if len(goals) > 1:
+        raise ValueError(
+            f"goal={shown(goal)} is {len(goals)} goals, and a traced run has one. Trace one after "
+            f"another with the same seed, or use simulate."
+        )
     setting = Setting(bandit, (goals[0],), rule, radius, delta, max_samples)
     happened = record(setting, seed, (replication,))
     (stop,) = happened.stops

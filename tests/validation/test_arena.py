@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import time
+
 import numpy as np
+import pytest
 
 import paretoid as pt
 from paretoid import registry
@@ -45,3 +49,40 @@ def test_what_does_not_fit_is_left_out_and_budgets_are_lower_bounds(tmp_path):
 def test_the_problems_are_the_five_that_are_promised():
     names = [problem.name for problem in arena.problems(False, 1)]
     assert names == ["COV-BOOST", "Com-COV2", "Table 1, D = 2", "cover", "K = 100"]
+
+
+def test_one_instance_is_also_met_with_a_radius_that_it_informs():
+    one = arena.Problem("easy", [EASY], (pt.ParetoSet(),), 5000)
+    many = arena.Problem("easy", [EASY, EASY], (pt.ParetoSet(),), 5000)
+    assert list(arena.radii_for(one, [pt.LUCB1Like()], 1)) == ["LUCB1Like()", "Mixture informed"]
+    assert list(arena.radii_for(many, [pt.LUCB1Like()], 1)) == ["LUCB1Like()"]
+    cells = arena.measure(one, pt.APE(), pt.Mixture(rho=9.0), 2, 3, "Mixture informed")
+    assert cells[0].radius == "Mixture informed"
+
+
+def _work():
+    while time.process_time() < 0.1:
+        pass
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="there the loop runs on a thread"
+)
+def test_the_time_of_the_readable_loop_counts_its_processes():
+    start = arena._processor_seconds()
+    child = multiprocessing.get_context("fork").Process(target=_work)
+    child.start()
+    child.join()
+    assert arena._processor_seconds() - start >= 0.05
+
+
+def test_only_selects_by_problem_rule_and_radius(tmp_path, monkeypatch, capsys):
+    problem = arena.Problem("easy", [EASY], (pt.ParetoSet(),), 500)
+    monkeypatch.setattr(arena, "problems", lambda full, seed: [problem])
+    words = ["--runs", "2", "--out", str(tmp_path)]
+    assert arena.main([*words, "--only", "APE", "--only", "LUCB1Like"]) == 0
+    rows = capsys.readouterr().out.strip().split("\n")[2:]
+    assert len(rows) == 1
+    assert "APE" in rows[0]
+    assert arena.main([*words, "--only", "nobody"]) == 2
+    assert "leaves no cell" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import numpy as np
 
 from paretoid.theory.calibration import K1, levels
 from paretoid.theory.checks import (
+    MOST_ARMS,
     FloatArray,
     WrongTypeError,
     check_choice,
@@ -115,8 +116,8 @@ class MixtureRadius(PairwiseRadius):
             return
         if not isinstance(self.shares, Shares):
             raise WrongTypeError(
-                f"shares={self.shares!r} must be Shares(arms=..., rivals=..., objectives=...), or "
-                f"left out to share delta uniformly."
+                f"shares={shown(self.shares)} must be Shares(arms=..., rivals=..., "
+                f"objectives=...), or left out to share delta uniformly."
             )
         if self.union != "claims":
             raise ValueError(
@@ -210,11 +211,22 @@ class MixtureRadius(PairwiseRadius):
 def _as_rho(rho: Any) -> float | tuple[float, ...]:
     """One rho, or one for each arm."""
     why = "it is the prior precision, in samples."
-    if not isinstance(rho, (list, tuple, np.ndarray)) or np.ndim(rho) == 0:
-        return check_positive(rho, name="rho", why=why, most=LARGEST_RHO)
-    if np.ndim(rho) != 1:
+    if isinstance(rho, np.ndarray) and rho.ndim == 0:
+        rho = rho.item()
+    by_arm = isinstance(rho, (list, tuple, np.ndarray))
+    if by_arm and len(rho) > MOST_ARMS:
+        raise ValueError(f"rho has {len(rho):,} numbers, and there are at most {MOST_ARMS:,} arms.")
+    values = {f"rho[{arm}]": value for arm, value in enumerate(rho)} if by_arm else {"rho": rho}
+    if not values or any(isinstance(value, (list, tuple, np.ndarray)) for value in values.values()):
         raise ValueError(f"rho={shown(rho)} must be a number, or one for each arm.")
-    return tuple(
-        check_positive(value, name=f"rho[{arm}]", why=why, most=LARGEST_RHO)
-        for arm, value in enumerate(rho)
-    )
+    checked = [
+        check_positive(value, name=name, why=why, most=LARGEST_RHO)
+        for name, value in values.items()
+    ]
+    for name, value in zip(values, checked, strict=True):
+        if value < 1 / LARGEST_RHO:
+            raise ValueError(
+                f"{name}={shown(value)} must be at least {1 / LARGEST_RHO:g}: it is the prior "
+                f"precision, in samples, and no trial has so few. Try 30."
+            )
+    return tuple(checked) if by_arm else checked[0]

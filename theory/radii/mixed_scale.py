@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_choice, check_delta
+from paretoid.theory.checks import BoolArray, FloatArray, IntArray, check_choice, check_delta, shown
 from paretoid.theory.radii.base import as_counts
 from paretoid.theory.radii.claims import MixtureRadius
 from paretoid.theory.radii.unknown_scale import check_variances, chi, too_narrow
@@ -117,8 +117,8 @@ class MixedScale(MixtureRadius):
 def _as_scales(scales: Any) -> tuple[str, ...]:
     if isinstance(scales, str) or not isinstance(scales, (list, tuple)) or not scales:
         raise ValueError(
-            f"scales={scales!r} must say of each objective whether its scale is known, such as "
-            f"['unknown', 'known']."
+            f"scales={shown(scales)} must say of each objective whether its scale is known, such "
+            f"as ['unknown', 'known']."
         )
     for scale in scales:
         check_choice(
