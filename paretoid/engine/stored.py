@@ -10,18 +10,18 @@ processor: what is found is right, whoever wrote it, and whoever writes last wri
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from paretoid.writing import whole_file
 
 #: False: a kernel that would have to be compiled raises `NotCompiledError` instead
 may_compile: ContextVar[bool] = ContextVar("may_compile", default=True)
@@ -65,15 +65,10 @@ class StoredKernel(_Cache):  # type: ignore[misc]
         if self._directory is None or data.library.has_dynamic_globals:
             return
         file = self._file(sig, data.codegen)
-        draft = file.with_name(f"{file.name}.{uuid4().hex}")
-        try:
-            with suppress(OSError):
-                file.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError, ValueError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(file, force=True) as draft:
                 draft.write_bytes(dumps(data._reduce()))
-                os.replace(draft, file)
-        finally:
-            with suppress(OSError):
-                draft.unlink()  # gone already, unless that failed or was interrupted
 
     def _file(self, sig: Any, codegen: Any) -> Path:
         assert self._directory is not None

@@ -75,7 +75,7 @@ class LimitedGoal(Goal):
     >>> lens = view.Lens(bandit, Mixture(), 0.1, eps1=0.0, limits=1)
     >>> moment = lens.view(view.Samples(many, bandit.oriented, many), 20_000)
     >>> goal.verdicts(moment).infeasible, goal.certain(moment), goal.contest(moment)
-    (array([False,  True]), (array([ True, False]), {1: 1}), None)
+    (array([False,  True]), (array([ True, False]), {1: 1}), (0, 0))
     """
 
     def _freeze_limits(self) -> None:

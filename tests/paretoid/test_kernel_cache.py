@@ -150,10 +150,10 @@ def test_a_file_that_cannot_be_read_is_compiled_again(tmp_path, content):
 def test_a_full_disk_is_no_failure(tmp_path, monkeypatch):
     """What cannot be written is not kept, and leaves no draft behind."""
 
-    def full(source, target):
+    def full(*given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("paretoid.engine.stored.os.replace", full)
+    monkeypatch.setattr("paretoid.writing._place", full)
     assert compiled(tmp_path)(2) == 6
     assert list(tmp_path.iterdir()) == []
 
