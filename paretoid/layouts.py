@@ -28,7 +28,9 @@ from paretoid.tables import CsvTable, is_missing
 NUMBERS = ("n", "geometric_mean", "mean", "sd", "se", "ci_lower", "ci_upper", "events")
 #: a key of rows that have a problem already, so that nothing else is said of them
 FAILED = "failed"
-_WORDS = ("endpoint", "unit", "scale", "source")
+#: columns that say which way is better
+DIRECTIONS = ("better", "direction")
+_WORDS = ("endpoint", "unit", "scale", "source", *DIRECTIONS)
 _ENDPOINT = ("endpoint", "endpoints", "outcome", "outcomes", "")
 _SIZES = re.compile(
     r"n|(?:no\.?|number)(?: of (?:participants|patients|subjects))?|participants|patients"
@@ -206,7 +208,10 @@ def _endpoint_rows(table: CsvTable, level: float, scale: str | None, readings: R
     arms: dict[str, str] = {}
     sizes: dict[str, str] = {}
     ignored = []
+    ways = [column for column in others if column in DIRECTIONS]
     for column in others:
+        if column in ways:
+            continue
         if _NO_ENDPOINT.fullmatch(titles[column].lower()):
             ignored.append(titles[column])
             continue
@@ -253,9 +258,8 @@ def _endpoint_rows(table: CsvTable, level: float, scale: str | None, readings: R
                 cell = (row[first], decided, row[column])
                 where = f"row {number} ({arm}, {endpoint})"
                 parts = _numbers([n, cell], table, number, where, readings)
-            rows_out.append(
-                (number, {"arm": arm, "endpoint": endpoint, **dict.fromkeys(NUMBERS, ""), **parts})
-            )
+            said = {"arm": arm, "endpoint": endpoint, **{way: row[way] for way in ways}}
+            rows_out.append((number, {**said, **dict.fromkeys(NUMBERS, ""), **parts}))
     return rows_out
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from paretoid.estimation.summary_cells import SCALES, ReadCell, read_cell
 from paretoid.estimation.summary_cells import spread_of_interval as spread_of_interval
-from paretoid.layouts import FAILED, as_long
+from paretoid.layouts import DIRECTIONS, FAILED, as_long
 from paretoid.tables import CsvTable, is_missing, read_journal_table, refuse
 from paretoid.text import meant, plain
 from paretoid.theory.checks import (
@@ -30,6 +30,10 @@ from paretoid.theory.checks import (
 
 #: arms are named by the first of these sets of columns that the file has
 _ARM_COLUMNS = (("arm",), ("prime", "booster", "dose"))
+
+#: words of the columns that say which way is better
+_MORE = ("larger", "higher", "more", "max", "maximize")
+_LESS = ("smaller", "lower", "less", "min", "minimize")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +124,8 @@ class TrialSummary:
         scale       "log-normal", "normal" or "binary" for all rows; else the column `scale`;
                     else by the columns filled in: geometric_mean, mean or events.
         level       of the intervals.
-        minimize    endpoints where less is better.
+        minimize    endpoints where less is better. A column `better` (larger, smaller) or
+                    `direction` (max, min) of the table says it too.
         assumed_n   for cells without n; it is shown with every result.
 
         Columns: endpoint, n, and geometric_mean with ci_lower, ci_upper; or mean with sd, se or
@@ -309,6 +314,7 @@ def summary_of(
             f"relative to another. Check which columns name the arms; these were used: "
             f"{', '.join(columns)}"
         )
+    less = _less_is_better(rows, chosen, minimize, problems)
     refuse(name, problems)
     if lopsided:
         warnings.warn(
@@ -317,7 +323,6 @@ def summary_of(
             stacklevel=3,
         )
     grid = [[cells[a, e] for e in endpoint_names] for a in arm_names]
-    less = [minimize] if isinstance(minimize, str) else list(minimize)
     taken: dict[str, Any] = {what: np.array([[getattr(c, what) for c in row] for row in grid])
              for what in ("mean", "sd", "n", "reported", "lower", "upper")}  # fmt: skip
     return TrialSummary(
@@ -328,12 +333,47 @@ def summary_of(
         tuple(grid[0][d].scale for d in range(len(endpoint_names))),
         **taken,
         level=level,
-        minimize=tuple(_match(endpoint, endpoint_names, "minimize") for endpoint in less),
+        minimize=less,
         assumed_n=assumed_n,
         assumed_variance=_check_variance(assumed_variance or {}, endpoint_names),
         sources=tuple(dict.fromkeys(c.source for row in grid for c in row if c.source)),
         readings=tuple(note for found in readings for note in found.notes),
     )  # fmt: skip
+
+
+def _less_is_better(
+    rows: list[tuple[int, Mapping[str, str], CsvTable]],
+    chosen: Mapping[str, str],
+    minimize: Iterable[str] | str,
+    problems: list[str],
+) -> tuple[str, ...]:
+    """The endpoints where less is better: those of `minimize`, and those that the table says."""
+    named = [minimize] if isinstance(minimize, str) else list(minimize)
+    less = [_match(endpoint, tuple(chosen.values()), "minimize") for endpoint in named]
+    said: dict[str, tuple[bool, int]] = {}
+    for number, row, _ in rows:
+        endpoint = chosen.get(row["endpoint"])
+        word = next((row[column] for column in DIRECTIONS if row.get(column)), "")
+        if endpoint is None or not word:
+            continue
+        if word.strip().lower() not in _MORE + _LESS:
+            problems.append(
+                f"row {number}: {word!r} must be one of {', '.join(_MORE + _LESS)}: it says which "
+                f"way {endpoint} is better"
+            )
+            continue
+        fewer = word.strip().lower() in _LESS
+        before, first = said.setdefault(endpoint, (fewer, number))
+        if before != fewer:
+            problems.append(f"row {number}: {word!r} contradicts row {first} ({endpoint})")
+    for endpoint, (fewer, number) in said.items():
+        if not fewer and endpoint in less:
+            problems.append(
+                f"row {number}: more of {endpoint} is better, and minimize names it; leave one out"
+            )
+        if fewer and endpoint not in less:
+            less.append(endpoint)
+    return tuple(less)
 
 
 def _named_by(table: CsvTable, arms: Any) -> tuple[str, ...]:

@@ -256,3 +256,36 @@ def test_a_summary_survives_json():
 def test_spread_and_interval_are_inverse(sd, n, level):
     half = t.ppf((1 + level) / 2, n - 1) * sd / math.sqrt(n)
     assert spread_of_interval(half, n, level) == pytest.approx(sd, rel=1e-9)
+
+
+DIRECTED = (
+    "arm,endpoint,n,mean,sd,{}\nA,pain,40,3,1,{}\nB,pain,40,2,1,{}\n"
+    "A,sleep,40,6,1,{}\nB,sleep,40,7,1,\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("column", "words", "less"),
+    [
+        ("direction", ("min", "min", "max"), ("pain",)),
+        ("better", ("smaller", "", "larger"), ("pain",)),
+        ("Better", ("Lower", "LESS", "minimize"), ("pain", "sleep")),
+    ],
+)
+def test_a_table_says_which_way_is_better(tmp_path, column, words, less):
+    assert read(tmp_path, DIRECTED.format(column, *words)).minimize == less
+
+
+def test_ways_that_are_unknown_or_contradict_each_other_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="'down' must be one of larger"):
+        read(tmp_path, DIRECTED.format("better", "down", "", ""))
+    with pytest.raises(ValueError, match=r"row 3: 'max' contradicts row 2 \(pain\)"):
+        read(tmp_path, DIRECTED.format("direction", "min", "max", ""))
+    with pytest.raises(ValueError, match="more of sleep is better, and minimize names it"):
+        read(tmp_path, DIRECTED.format("better", "less", "less", "more"), minimize=["sleep"])
+
+
+def test_a_row_for_each_endpoint_says_which_way_is_better_too(tmp_path):
+    text = 'endpoint,A (n=40),B (n=40),better\n"pain, mean (SD)",3 (1),2 (1),less\n'
+    trial = read(tmp_path, text)
+    assert (trial.arms, trial.minimize) == (("A", "B"), ("pain",))
