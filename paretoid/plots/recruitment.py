@@ -50,6 +50,10 @@ def recruitment(planned: Any, *, of: str = "participants", ax: Axes | None = Non
     axes.set_xscale("log", base=2)
     axes.set_xticks(planned.rate.values, [f"{rate:.3g}" for rate in planned.rate.values])
     axes.set_ylim(bottom=0)
+    if not np.isfinite(planned[name]).any():
+        axes.set_yticks([])
+        said = f"not reached within {planned.attrs['max_samples']:,} participants at any rate"
+        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center")
     axes.set_xlabel("participants enrolled a day")
     axes.set_ylabel("N for 90% assurance" if of == "participants" else "days to the answer, mean")
     axes.yaxis.set_major_formatter("{x:,.0f}")

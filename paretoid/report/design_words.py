@@ -60,14 +60,19 @@ def design_sections(
 
 def objective(design: Design, name: str = "") -> list[Block]:
     """What is asked, and what the words in the question mean."""
-    among = f"among {counted(design.K, 'arm')}, by {counted(design.D, 'endpoint')}"
-    among += ", none of which outweighs another" if design.D > 1 else ""
+    limits = design.goals[0].limits or {}
+    compared = [name for name in design.objectives if name not in limits or limits[name].compared]
+    among = f"among {counted(design.K, 'arm')}, by {counted(len(compared), 'endpoint')}"
+    among += ", none of which outweighs another" if len(compared) > 1 else ""
     first, *others = (methods.asked(goal, name) for goal in design.goals)
     said = [f"The trial is to find {first}, {among}."]
     said += [f"From the same participants it is also to find {other}." for other in others]
+    where = compared[0] if len(compared) == 1 else "every endpoint at once"
+    if 1 < len(compared) < design.D:
+        where = f"{', '.join(compared[:-1])} and {compared[-1]} at once"
     said.append(
-        "An arm is Pareto-optimal if no other arm is strictly better in every endpoint at once, by "
-        "the true means."
+        f"An arm is Pareto-optimal if no other arm{' within the limits' if limits else ''} is "
+        f"strictly better in {where}, by the true means."
     )
     slack = _slack(design.goals[0])
     if np.any(slack):

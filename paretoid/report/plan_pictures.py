@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paretoid.estimation.model import trial_of
 from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
 
@@ -38,6 +40,7 @@ def plan_pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str
                     f"Recruitment rate against {of} to the answer."
                 ))
                 for of in ("participants", "days")
+                if of == "days" or np.isfinite(planned.needed_by_rate).any()
             ]  # fmt: skip
         optimal = plots.pareto_probability(
             shares,

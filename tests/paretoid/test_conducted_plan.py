@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import paretoid as pt
 from paretoid import plots
@@ -102,3 +103,13 @@ def test_bad_words_get_a_sentence_before_the_fit(cli, words, said):
     code, _, err = cli("plan", "covboost-groupB", "--max-samples", "600", *words)
     assert code != 0
     assert said in err
+
+
+def test_a_curve_that_nothing_reaches_says_so():
+    planned = xr.Dataset(
+        {"needed_by_rate": (("goal", "rate"), [[np.inf, np.inf]])},
+        {"goal": ["ParetoSet(eps1=0)"], "rate": [1.0, 2.0]},
+        {"max_samples": 900},
+    )
+    (said,) = pt.plots.recruitment(planned).texts
+    assert said.get_text() == "not reached within 900 participants at any rate"

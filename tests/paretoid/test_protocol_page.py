@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 import paretoid as pt
 from paretoid.explorer import Design
-from paretoid.report.design_words import design_sections
+from paretoid.report.design_words import design_sections, objective
 from paretoid.report.page import TextBlock, render
 from paretoid.report.plan_files import plan_design
 from paretoid.report.protocol import protocol_page
@@ -155,3 +155,15 @@ def test_every_paragraph_is_whole_sentences(nasty_plan):
                 assert block.text[:1].isupper() or block.text[:1].isdigit()
                 assert block.text.endswith((".", ":"))
                 assert ".." not in block.text
+
+
+def test_an_endpoint_with_a_limit_is_not_among_those_compared():
+    limits = {"tox": pt.at_most(0.3)}
+    for objectives, words in (
+        (["gain", "tox"], "better in gain, by the true means"),
+        (["gain", "sleep", "tox"], "better in gain and sleep at once, by"),
+    ):
+        design = Design(["A", "B"], objectives, pt.ParetoSet(limits=limits))
+        said = " ".join(block.text for block in objective(design))
+        assert f"by {len(objectives) - 1} endpoint" in said
+        assert f"no other arm within the limits is strictly {words}" in said
