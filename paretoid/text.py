@@ -38,6 +38,7 @@ def measure(value: float, digits: int = 4) -> str:
     >>> measure(20364.7), measure(113.24), measure(0.12345), measure(999.97), measure(0.79124, 3)
     ('20,365', '113.2', '0.1235', '1,000', '0.791')
     """
+    value = value or 0.0  # a mean of zeros that was turned round is -0.0
     if not math.isfinite(value) or abs(float(f"{value:.{digits}g}")) >= 1000:
         return count(value)
     return f"{value:.{digits}g}"
