@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from paretoid.engine.answers import _close, _due, _first_k, _taken
 from paretoid.engine.arms import (
     BLOCK,
     SLACK,
@@ -158,15 +159,11 @@ def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any
     x, l, lr, v = state.means[r], state.l[r], state.rivals[r], state.v[r]
     optimal, answer = state.optimal[r], state.answer[r, g]
     zero, keep, add, drop = program.zero, program.keep, program.objective, program.drop
-    state.stopped[r, g] = True
-    state.time[r, g] = state.clock[r, TIME]
+    _close(state, r, g)
     for i in range(K):
-        state.pulls[r, g, i] = state.counts[r, i]
-        state.verdict[r, g, i] = state.settled[r, i]
         answer[i] = optimal[i]
     if by_k:
         for i in range(K):
-            answer[i] = False
             scratch[i] = -math.inf
             if optimal[i]:
                 scratch[i] = math.inf
@@ -174,12 +171,7 @@ def _recommend(program: Any, state: Any, r: Any, g: Any, by_k: Any, scratch: Any
                     if j != i:
                         low = _lower_rare(x, l, v, keep, add, i, j, state.eps1[r])
                         scratch[i] = min(scratch[i], low)
-        for _ in range(program.k[g]):
-            best = -1
-            for i in range(K):
-                if not answer[i] and optimal[i] and (best < 0 or scratch[i] > scratch[best]):
-                    best = i
-            answer[best] = True
+        _first_k(scratch, program.k[g], answer)
     elif program.goal[g] != COVER:
         for i in range(K):
             answer[i] = True
@@ -217,15 +209,12 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
         if t < start:
             arm = opening[t]
         else:
-            arm = clock[NEXT] if clock[NEXT] >= 0 else clock[PENDING]
+            arm = _due(clock)
         if _position(counts[arm] + 1) >= size[arm]:
             clock[STATUS] = OUTGROWN
             break
         if t >= start:
-            if clock[NEXT] >= 0:
-                clock[NEXT] = -1
-            else:
-                clock[PENDING] = -1
+            _taken(clock)
         if len(trace) > 0:
             trace[row] = arm
         _observe(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from paretoid.engine.answers import _due, _taken
 from paretoid.engine.arms import _observe, _position
 from paretoid.engine.cache import entry, pasted, sqrt
 from paretoid.engine.program import (
@@ -40,15 +41,12 @@ def _best_arm(program: Any, state: Any, r: Any, noise: Any, trace: Any, ugap: An
         if t < K:
             arm = t
         else:
-            arm = clock[NEXT] if clock[NEXT] >= 0 else clock[PENDING]
+            arm = _due(clock)
         if _position(counts[arm] + 1) >= size[arm]:
             clock[STATUS] = OUTGROWN
             break
         if t >= K:
-            if clock[NEXT] >= 0:
-                clock[NEXT] = -1
-            else:
-                clock[PENDING] = -1
+            _taken(clock)
         if len(trace) > 0:
             trace[row] = arm
         _observe(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paretoid.engine.answers import _first_k
 from paretoid.engine.arms import _position
 from paretoid.engine.cache import entry, inlined, kernel, sqrt
 from paretoid.engine.limited import (
@@ -362,12 +363,7 @@ def _look(
                 continue
             if program.goal[g] == AT_MOST and size >= program.k[g]:
                 w.stopped[g] = True
-                for _ in range(program.k[g]):
-                    best = -1
-                    for i in range(K):
-                        if h[i] > 0.0 and not w.answer[g, i] and (best < 0 or h[i] > h[best]):
-                            best = i
-                    w.answer[g, best] = True
+                _first_k(h, program.k[g], w.answer[g])
             elif program.goal[g] == COVER:
                 fine = True
                 for i in range(K):

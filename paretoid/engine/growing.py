@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from paretoid.engine.answers import _close, _due, _first_k, _taken
 from paretoid.engine.arms import _observe
 from paretoid.engine.cache import entry, kernel, pasted, sqrt
 from paretoid.engine.program import (
@@ -97,24 +98,16 @@ def _recommend(program: Any, state: Any, r: Any, q: Any, g: Any, by_k: Any) -> N
     K = len(program.location)
     x, w = state.means[r], state.v[r]
     optimal, answer, h = state.optimal[r], state.answer[r, q], state.scratch[0]
-    state.stopped[r, q] = True
-    state.time[r, q] = state.clock[r, TIME]
+    _close(state, r, q)
     for i in range(K):
-        state.pulls[r, q, i] = state.counts[r, i]
-        state.verdict[r, q, i] = state.settled[r, i]
-        answer[i] = optimal[i] and not by_k
+        answer[i] = optimal[i]
     if by_k:
         for i in range(K):
-            h[i] = math.inf
+            h[i] = math.inf if optimal[i] else -math.inf
             for j in range(K):
                 if j != i and optimal[i]:
                     h[i] = min(h[i], _low(x, w, g, i, j, state.eps1[r]))
-        for _ in range(program.k[q]):
-            best = -1
-            for i in range(K):
-                if optimal[i] and not answer[i] and (best < 0 or h[i] > h[best]):
-                    best = i
-            answer[best] = True
+        _first_k(h, program.k[q], answer)
     elif program.goal[q] != COVER:
         for i in range(K):
             answer[i] = True
@@ -159,14 +152,10 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     data, starts, reference = program.data, program.starts, program.reference
     t, n_optimal = clock[TIME], clock[OPTIMAL]
     for row in range(len(noise)):
-        if t < K:
-            arm = t
-        elif clock[NEXT] >= 0:
-            arm = clock[NEXT]
-            clock[NEXT] = -1
-        else:
-            arm = clock[PENDING]
-            clock[PENDING] = -1
+        arm = t
+        if t >= K:
+            arm = _due(clock)
+            _taken(clock)
         if len(trace) > 0:
             trace[row] = arm
         _observe(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from paretoid.engine.answers import _close, _first_k
 from paretoid.engine.arms import (
     _lower_rare,
     _observe,
@@ -108,18 +109,12 @@ def _certify_weighed(weights: Any, settled: Any) -> None:
 @kernel
 def _best_kept(weights: Any, k: Any, answer: Any) -> Any:
     """The k arms kept with the largest h; False if there are fewer."""
-    K, kept = len(answer), 0
-    for i in range(K):
+    kept = 0
+    for i in range(len(answer)):
         kept += 1 if weights[2, i] > 0.0 else 0
     if kept < k:
         return False
-    for _ in range(k):
-        best = -1
-        for i in range(K):
-            h = weights[2, i]
-            if h > 0.0 and not answer[i] and (best < 0 or h > weights[2, best]):
-                best = i
-        answer[best] = True
+    _first_k(weights[2], k, answer)
     return True
 
 
@@ -222,11 +217,7 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
         settled = _weigh(weights, upper, lower)
         _certify_weighed(weights, state.settled[r])
         if _answered(program, state, r, settled, weights):
-            state.stopped[r, 0] = True
-            state.time[r, 0] = t
-            for i in range(K):
-                state.pulls[r, 0, i] = counts[i]
-                state.verdict[r, 0, i] = state.settled[r, i]
+            _close(state, r, 0)
             clock[STATUS] = FINISHED
             break
         if t + 1 > program.max_samples:

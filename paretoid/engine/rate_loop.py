@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from paretoid.engine.answers import _close, _due, _first_k, _taken
 from paretoid.engine.arms import _observe
 from paretoid.engine.cache import entry, kernel, pasted
 from paretoid.engine.program import (
@@ -193,17 +194,11 @@ def _certify(run: Any, settled: Any, arm: Any) -> None:
 def _rank(run: Any, optimal: Any, k: Any, h: Any, answer: Any) -> None:
     """The k arms of OPT with the largest lower index are the answer."""
     for i in range(len(optimal)):
-        answer[i] = False
-        h[i] = math.inf
+        h[i] = math.inf if optimal[i] else -math.inf
         for j in range(len(optimal)):
             if j != i and optimal[i]:
                 h[i] = min(h[i], _low(run, i, j, h[i]))
-    for _ in range(k):
-        best = -1
-        for i in range(len(optimal)):
-            if optimal[i] and not answer[i] and (best < 0 or h[i] > h[best]):
-                best = i
-        answer[best] = True
+    _first_k(h, k, answer)
 
 
 @kernel
@@ -258,14 +253,10 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
     )  # fmt: skip
     t, n_optimal = clock[TIME], clock[OPTIMAL]
     for row in range(len(noise)):
-        if t < K:
-            arm = t
-        elif clock[NEXT] >= 0:
-            arm = clock[NEXT]
-            clock[NEXT] = -1
-        else:
-            arm = clock[PENDING]
-            clock[PENDING] = -1
+        arm = t
+        if t >= K:
+            arm = _due(clock)
+            _taken(clock)
         if len(trace) > 0:
             trace[row] = arm
         _observe(
@@ -352,11 +343,8 @@ def _advance(program: Any, state: Any, r: Any, noise: Any, trace: Any) -> None:
             if not stop:
                 running += 1
                 continue
-            state.stopped[r, g] = True
-            state.time[r, g] = t
+            _close(state, r, g)
             for i in range(K):
-                state.pulls[r, g, i] = counts[i]
-                state.verdict[r, g, i] = settled[i]
                 state.answer[r, g, i] = optimal[i]
             if by_k:
                 _rank(run, optimal, program.k[g], state.scratch[0], state.answer[r, g])
