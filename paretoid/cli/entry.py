@@ -22,6 +22,9 @@ SeedFile = Annotated[
     Path | None,
     typer.Option("--seed-file", help="Of a randomised trial: the secret that arms follow from."),
 ]
+Group = Annotated[
+    bool, typer.Option("--group", help="The group may write it too: mode 0660, not 0600.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Outcomes = Annotated[
     list[str] | None,
