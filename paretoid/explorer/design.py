@@ -33,7 +33,9 @@ from paretoid.theory.checks import (
     is_listed,
     shown,
 )
-from paretoid.theory.radii import BetaBinomial, MixedScale, MixtureRadius, Radius, UnknownScale
+from paretoid.theory.limits import limit_levels
+from paretoid.theory.radii import BetaBinomial, MixedScale, Radius, UnknownScale
+from paretoid.theory.shares import Shares
 from paretoid.theory.units import as_scale
 
 #: of a file of allocations, before those of the objectives
@@ -322,15 +324,23 @@ class Design:
         return min(max(counted, 1), self.D)
 
     def level(self) -> float:
-        """The delta at which upper bounds are taken: shared out where goals need different ones."""
-        radius = self.radius
-        if isinstance(radius, MixtureRadius):  # counted pairs serve every goal
-            claims = radius.union == "claims"
-            claims = claims and not radius.counts_pairs(self.K, self.D, self.delta)
-        else:
-            few = self.K <= 3 and self.D <= 2
-            claims = getattr(radius, "union", "pairs") == "claims" and not few
-        return self.delta / self.families() if claims else self.delta
+        """The delta at which upper bounds are taken: shared out where goals need different ones.
+
+        The radius says whether one choice of levels serves them all, at the delta that limits
+        leave to it. A heuristic one has no levels to share out.
+
+        >>> goals = [Cover(eps2=(0.3, 0.0)), Cover(eps2=(0.0, 0.3))]
+        >>> shares = Shares(arms=[0.98, 0.01, 0.01], rivals=[0.01, 0.98, 0.01])
+        >>> coins = {"delta": 0.1, "outcomes": "binary", "scale": 0.5}
+        >>> Design(list("ABC"), list("xy"), goals, radius=BetaBinomial(shares=shares), **coins).level()
+        0.05
+        >>> Design(list("ABC"), list("xy"), goals, radius=BetaBinomial(), **coins).level()    # pairs: all hold
+        0.1
+        """
+        K, D, limits = self.K, self.D, len(self.goals[0].limits or ())
+        left = limit_levels(self.radius, K, D, self.delta, limits).rivals if limits else self.delta
+        alone = self.radius.guarantee != "proved" or self.radius.counts_pairs(K, D, left)
+        return self.delta if alone else self.delta / self.families()
 
 
 def _mixed(kinds: Sequence[Kind], scale: Any, K: int, names: dict[str, Any]) -> MixedBandit:

@@ -16,6 +16,7 @@ from paretoid.explorer.design import Design
 from paretoid.explorer.session import lens_of
 from paretoid.runs.chunk import generator
 from paretoid.runs.setting import Setting
+from paretoid.validation.levels import _one_sided_level
 from paretoid.view import Samples
 
 RADII = [
@@ -187,3 +188,77 @@ def test_several_vector_slacks_are_counted_each():
     plain = lens_of(Design(arms, objectives, first, 0.1, **two)).levels
     assert (wide.keep == plain.keep).all()
     assert wide.drop == pytest.approx(plain.drop + 2 * np.log(2), rel=1e-14)  # one rounding
+
+
+def _spent(design: Design) -> float:
+    """What wrong claims can cost together, counted back from the constants that a trial uses.
+
+    A constant C is proved for the level exp(-C/2) on both sides, so all intervals may be added up
+    once for each pair; or for a smaller level on one side, and claims are added up by arm: an arm
+    in S* can be dropped, in each family of goals, an arm outside it can be kept.
+    """
+    K, D, radius = design.K, design.D, design.radius
+    lens = lens_of(design)
+    levels, limits = lens.levels, lens.limits
+    keeps = levels.keep[:, None] + levels.objective
+    drops = (levels.drop[:, None] + levels.rival)[~np.eye(K, dtype=bool)].reshape(K, K - 1)
+    single = [np.full(K, 1e3)] * 2 if limits is None else [limits.keep, limits.drop]
+    q = len(design.goals[0].limits or ())
+
+    def two_sided(C):
+        return np.exp(-np.asarray(C) / 2)
+
+    largest = max(float(two_sided(keeps).max()), float(two_sided(drops).max()))
+    pairs = K * (K - 1) / 2 * D * largest + K * q * float(two_sided(single).max())
+    level = two_sided
+    if getattr(radius, "sides", "two") == "one":
+        level = np.vectorize(lambda C: min(float(two_sided(C)), _one_sided_level(C)))
+    dropped = design.families() * level(drops).sum(axis=1) + q * level(single[1])
+    kept = np.maximum(level(keeps).sum(axis=1), level(single[0]))
+    return min(pairs, float(np.maximum(dropped, kept).sum()))
+
+
+UNEVEN = {K: pt.Shares(arms=[0.8] + [0.2 / (K - 1)] * (K - 1)) for K in (2, 3, 5)}
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("delta", [0.1, 0.7])
+@pytest.mark.parametrize("K", [2, 3, 5])
+@pytest.mark.parametrize(
+    "radius",
+    [
+        lambda K: pt.Mixture(),
+        lambda K: pt.Mixture(sides="two"),
+        lambda K: pt.Mixture(union="pairs"),
+        lambda K: pt.Mixture(shares=UNEVEN[K]),
+        lambda K: pt.Mixture(sides="two", shares=UNEVEN[K]),
+        lambda K: pt.BetaBinomial(),
+        lambda K: pt.BetaBinomial(union="pairs"),
+        lambda K: pt.BetaBinomial(shares=UNEVEN[K]),
+    ],
+)
+def test_all_families_of_goals_are_paid_for(radius, K, delta, limited):
+    if limited and isinstance(radius(K), pt.BetaBinomial):
+        pytest.skip("limits need a bound on one arm alone, and this radius has none")
+    limits = {"limits": {"x": pt.at_least(0.2)}} if limited else {}
+    goals = [pt.Cover(eps2=(0.3, 0.0), **limits), pt.Cover(eps2=(0.0, 0.3), **limits)]
+    names = [f"arm {i}" for i in range(K)]
+    outcomes = "binary" if isinstance(radius(K), pt.BetaBinomial) else "bounded"
+    design = Design(names, ["x", "y"], goals, delta, radius=radius(K), outcomes=outcomes, scale=0.5)
+    assert design.families() == 2
+    assert _spent(design) <= delta * (1 + 1e-9)
+
+
+def test_a_radius_that_does_not_say_how_it_counts_pays_for_every_family():
+    class Stranger(pt.PairwiseRadius):
+        guarantee = "proved"
+
+        def constants(self, K, D, delta):
+            return 2 * np.log(K * D / delta), 2 * np.log(K * (K - 1) / delta)
+
+        def arm_terms(self, counts, K, D, delta):
+            return np.zeros(np.shape(counts)), 1 / np.asarray(counts)
+
+    goals = [pt.Cover(eps2=(0.3, 0.0)), pt.Cover(eps2=(0.0, 0.3))]
+    design = Design(["A", "B", "C"], ["x", "y"], goals, 0.1, radius=Stranger(), scale=1.0)
+    assert design.level() == 0.05
