@@ -48,7 +48,7 @@ class Summary:
     answers         (mask, how often) of the stopped runs, most frequent first
     returned        (K,) how many runs returned each arm
     pulls, pulls_error   (K,) mean samples of each arm, with standard errors
-    settled         mean number of arms surely optimal, surely dominated and undecided at the end;
+    settled         mean number of arms surely optimal, surely out and undecided at the end;
                     None where runs were stored without it
     """
 

@@ -35,7 +35,6 @@ from paretoid.theory.checks import (
 )
 from paretoid.theory.limits import limit_levels
 from paretoid.theory.radii import BetaBinomial, MixedScale, Radius, UnknownScale
-from paretoid.theory.shares import Shares
 from paretoid.theory.units import as_scale
 
 #: of a file of allocations, before those of the objectives
@@ -329,12 +328,13 @@ class Design:
         The radius says whether one choice of levels serves them all, at the delta that limits
         leave to it. A heuristic one has no levels to share out.
 
-        >>> goals = [Cover(eps2=(0.3, 0.0)), Cover(eps2=(0.0, 0.3))]
-        >>> shares = Shares(arms=[0.98, 0.01, 0.01], rivals=[0.01, 0.98, 0.01])
-        >>> coins = {"delta": 0.1, "outcomes": "binary", "scale": 0.5}
-        >>> Design(list("ABC"), list("xy"), goals, radius=BetaBinomial(shares=shares), **coins).level()
+        >>> from paretoid import Shares
+        >>> uneven = BetaBinomial(shares=Shares(arms=[0.98, 0.01, 0.01]))
+        >>> for radius in (uneven, BetaBinomial()):    # equal shares of few arms: all pairs hold
+        ...     goals = [Cover(eps2=(0.3, 0.0)), Cover(eps2=(0.0, 0.3))]
+        ...     coins = {"radius": radius, "outcomes": "binary", "scale": 0.5}
+        ...     print(Design(["A", "B", "C"], ["x", "y"], goals, 0.1, **coins).level())
         0.05
-        >>> Design(list("ABC"), list("xy"), goals, radius=BetaBinomial(), **coins).level()    # pairs: all hold
         0.1
         """
         K, D, limits = self.K, self.D, len(self.goals[0].limits or ())

@@ -44,10 +44,10 @@ class Status:
     samples       outcomes used by the most advanced objective
     answers       goal to arms, None where its stopping rule does not hold yet
     optimal       arms certainly optimal, up to eps1, by the intervals now or accepted for good
-    dominated     arms certainly dominated, each with the arm that shows it most clearly (that
-                  it is dominated is covered by delta; by whom only under union="pairs"); with
-                  eps1 > 0 an arm may be both dominated and within eps1 of optimal; an arm
-                  beyond a limit is "dominated" by itself, and practically dominated ones count
+    dominated     arms certainly out, each with the arm that shows it most clearly, or with
+                  itself where it seems beyond a limit: that it is out is covered by delta,
+                  the reason is only what the data point to; with eps1 > 0 an arm may be both
+                  out and within eps1 of optimal; practically dominated ones count
     undecided     arms that are neither
     rivals        undecided arm to the arm that is most in its way, once there are intervals
     means         (K, D) estimates, NaN without outcomes
@@ -156,7 +156,9 @@ class Status:
         verdict = "optimal" if arm in self.optimal else "undecided"
         if arm in self.dominated:
             by = self.dominated[arm]
-            verdict = "beyond a limit" if by == arm else f"dominated by {text.visible(by)}"
+            reason = "beyond a limit" if by == arm else f"dominated by {text.visible(by)}"
+            within = "within eps1 of optimal, and " if arm in self.optimal else ""
+            verdict = f"{within}out (likely {reason})"
         row = zip(self.means[i], self.counts[i], strict=True)
         cells = (f"{text.measure(mean)} (n={n})" if n else "-" for mean, n in row)
         return [text.visible(arm), verdict, *cells]

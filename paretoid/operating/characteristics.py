@@ -41,7 +41,7 @@ MEANINGS = {
     "correct": "share of trials with a right answer",
     "wrong": "share of trials with a wrong answer: what delta bounds in proved designs",
     "wrong_if_answered": "share of wrong answers among the answers",
-    "undecided": "arms neither surely optimal nor surely dominated at the end, on average",
+    "undecided": "arms neither surely optimal nor surely out at the end, on average",
     "on_dominated": "participants on arms outside the Pareto set of the scenario, on average",
 }
 _NONE: Interval = (math.nan, math.nan, math.nan)

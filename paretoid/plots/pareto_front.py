@@ -166,7 +166,7 @@ def _of_explorer(explorer: Explorer) -> Arms:
     data = explorer._fresh().outcomes()
     half = half_widths(data.counts, design.bandit.scale, data.ss, design.radius, design.delta)
     marked = np.array([arm in status.optimal for arm in design.arms])
-    words = ("certainly optimal", "undecided or dominated")
+    words = ("certainly optimal", "undecided or out")
     return Arms(
         design.arms, design.objectives, design.sign, status.means, half, marked, words,
         design.delta, design.goals[0].limits,

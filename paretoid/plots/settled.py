@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
-    """How many arms are surely optimal, surely dominated and undecided at each N, on average.
+    """How many arms are surely optimal, surely out and undecided at each N, on average.
 
     known   of `settled_by`, or for a plan of `estimation.settled_in_plan`
     goal    position of the goal to draw
@@ -48,7 +48,7 @@ def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
     axes = style.one_axes(ax, 6.5, 4.0)
     bands = (
         (0 * optimal, optimal, style.DARK, "", "surely optimal"),
-        (optimal, optimal + dominated, style.LIGHT, "//", "surely dominated"),
+        (optimal, optimal + dominated, style.LIGHT, "//", "surely out"),
         (optimal + dominated, 0 * optimal + K, "0.93", "", "undecided"),
     )
     for low, high, color, hatch, label in bands:

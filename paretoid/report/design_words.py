@@ -210,9 +210,8 @@ def _stopping(design: Design, name: str) -> list[str]:
 
 def _decided(goal: Goal) -> str:
     near = "optimal up to the margin" if np.any(goal.eps1) else "optimal"
-    whole = f"each arm is, by its intervals, surely {near} or surely dominated"
-    if goal.limits:
-        whole += ", or surely beyond a limit"
+    out = "dominated or beyond a limit" if goal.limits else "dominated"
+    whole = f"each arm is, by its intervals, surely {near} or surely out ({out})"
     if type(goal) is ParetoSet:
         return f"the answer is given at the first test at which {whole}."
     if type(goal) is AtMost:
@@ -338,9 +337,11 @@ def _unsettled(design: Design) -> list[str]:
         )
     else:
         said = (
-            f"For every arm it is reported whether it is surely {inside}, surely {outside}, or "
-            f"undecided. Under the assumptions above all of these statements, at all times, and "
-            f"all answers are right together with probability at least {1 - design.delta:g}. "
+            f"For every arm it is reported whether it is surely {inside}, surely out ({outside}), "
+            f"or undecided. Under the assumptions above all of these statements, at all times, and "
+            f"all answers are right together with probability at least {1 - design.delta:g}. Why "
+            f"an arm is out is reported as what the data point to, and not as a statement with "
+            f"that guarantee. "
             f"Undecided means that neither is shown, and not that the arm equals another."
         )
     return [

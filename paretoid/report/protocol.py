@@ -154,7 +154,7 @@ def _column(plan: xr.Dataset, planned: xr.Dataset) -> dict[str, Cell]:
         "no answer within the limit": percent(*share(runs - right - wrong, runs)),
     }
     if "settled" in plan:
-        for name, kind in (("surely optimal", 1), ("surely dominated", -1), ("undecided", 0)):
+        for name, kind in (("surely optimal", 1), ("surely out", -1), ("undecided", 0)):
             verdicts = (plan.settled.values == kind).sum(axis=-1)
             cells[f"arms {name} at the end, mean"] = _number(mean_interval(verdicts))
     if "analysed" in plan:

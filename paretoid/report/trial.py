@@ -274,7 +274,7 @@ def _arms(design: Design, status: Status) -> list[Block]:
     )  # fmt: skip
     return [
         TextBlock(
-            f"{covered}: {tally[0]} {inside}, {tally[1]} {outside}, {tally[2]} undecided of "
+            f"{covered}: {tally[0]} {inside}, {tally[1]} out ({outside}), {tally[2]} undecided of "
             f"{text.counted(design.K, 'arm')}."
         ),
         TableBlock("Verdicts and estimates", heads, rows, note),
@@ -287,9 +287,8 @@ def _verdict(design: Design, status: Status, arm: str) -> str:
     said = [f"{sure}{inside}"] if arm in status.optimal else []
     if arm in status.dominated:
         beyond = status.dominated[arm] == arm
-        said.append(
-            sure + ("beyond a limit" if beyond else outside.removesuffix(" or beyond a limit"))
-        )
+        reason = "beyond a limit" if beyond else outside.removesuffix(" or beyond a limit")
+        said.append(f"{sure}out (likely {reason})")
     return " and ".join(said) or "undecided"
 
 

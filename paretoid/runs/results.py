@@ -40,7 +40,8 @@ FIRST_VARIABLES = ("stopping_time", "stopped", "answer", "correct", "pulls")
 RUNS = ("instance", "radius", "delta", "goal", "replication")
 _SAMPLES = {"units": "samples"}
 _SETTLED = (
-    "1: certainly optimal, up to eps1; -1: certainly dominated, or beyond a limit; 0: undecided"
+    "1: certainly optimal, up to eps1; -1: certainly out (dominated or beyond a limit); "
+    "0: undecided"
 )
 _UNSETTLED = "0 everywhere: without intervals on pairs of arms no single arm can be settled"
 

@@ -36,7 +36,7 @@ def settled_by(
     """What is certain of each arm at each of `budgets`, in the runs that `simulate` makes.
 
     At every budget it is the `settled` of `simulate(..., max_samples=budget)`: 1 for arms surely
-    optimal up to eps1, -1 for arms surely dominated, 0 for undecided ones; a run whose goal is
+    optimal up to eps1, -1 for arms surely out, 0 for undecided ones; a run whose goal is
     answered knows no more than it did then. Each run is made once, and read at each budget.
 
     Rules that run compiled, and goals with one eps1 and no limits. Returns a Dataset with dims

@@ -45,7 +45,7 @@ def simulate(
     stopping_time, stopped (False: `max_samples` ran out, so the time is a lower bound, the
     answer is empty and `correct` is False; count those apart, they are no errors), answer,
     correct, pulls; and settled, what is certain of each arm at the end, answered or not: 1 for arms
-    surely optimal up to eps1, -1 for arms surely dominated or surely beyond a limit of the goal, 0
+    surely optimal up to eps1, -1 for arms surely out (dominated, or beyond a limit of the goal), 0
     for undecided ones. Once certified at a test it stays, and all of it is right together with
     probability 1 - delta; 0 everywhere, and said in its attributes, for rules without intervals on
     pairs of arms. Attributes name what it takes to repeat it, and the `guarantee`.

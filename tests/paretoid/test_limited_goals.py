@@ -153,7 +153,7 @@ def test_a_live_trial_and_its_picture_show_limits():
     assert set(status.optimal) == set(trial.answer)
     beyond = {arm for arm, by in status.dominated.items() if arm == by}
     assert beyond == {here.arms[0], here.arms[4]}
-    assert str(status).count("beyond a limit") == 2
+    assert str(status).count("out (likely beyond a limit)") == 2
     axes = pt.plots.front(trial, ("effect", "tox"))
     drawn = [line.get_ydata()[0] for line in axes.lines if "limit" in str(line.get_label())]
     assert drawn == [0.35]

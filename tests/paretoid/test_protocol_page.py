@@ -80,7 +80,7 @@ def test_the_figures_are_those_of_the_plan(nasty_plan):
     assert f"N, mean ≥ {mean:,.0f}" in text
     assert "N by which 50% have their answer 123 " in text  # the 20th of 104, 105, ...
     assert "N by which 90% have their answer 139 " in text  # the 36th
-    assert "arms surely dominated at the end, mean 0.25" in text
+    assert "arms surely out at the end, mean 0.25" in text
 
 
 def test_the_guarantee_is_that_of_the_theorem_and_no_more():
@@ -124,7 +124,7 @@ def test_conduct_margin_directions_scales_and_limits_are_in_words():
         "a look after every 50 enrolled",
         "effect mg larger 1",
         "harm smaller 1 if it happened, else 0 7 days 0.25",
-        "or surely beyond a limit, or surely within 1 of an arm that is surely optimal up to",
+        "or surely out (dominated or beyond a limit), or surely within 1 of an arm that is surely",
         "Outcomes, as recorded, are sub-Gaussian with at most the scales of the design",
         "The data that shaped the radius are not counted again: Doe 2020.",
         "Allocation is not randomised",
@@ -143,7 +143,9 @@ def test_endpoints_of_different_kinds_have_the_law_that_their_radius_assumes():
 def test_practical_sets_have_their_own_words():
     text = words(Design(["A", "B"], ["x", "y"], pt.PracticalSet(0.5)))
     assert "The margin is 0.5 in every endpoint" in text
-    assert "surely not practically dominated, surely practically dominated, or undecided" in text
+    assert (
+        "surely not practically dominated, surely out (practically dominated), or undecided" in text
+    )
     assert "better by more than the margin in some endpoint" in text
 
 

@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 import paretoid as pt
 from paretoid.cli.trial import app
 from paretoid.explorer import Design, Explorer, LedgerError
+from paretoid.report.design_words import design_sections
+from paretoid.report.page import render
 from paretoid.report.trial import Flow, trial_report
 
 
@@ -85,7 +87,7 @@ def test_the_page_shows_flow_verdicts_bounds_design_and_head(trial):
         "ann withdrawn 3 nobody came",
         "ann corrected 1 misread",
         "A undecided 1.375 n = 2 0.5 n = 1",
-        "0 optimal, 0 dominated, 2 undecided of 2 arms",
+        "0 optimal, 0 out (dominated), 2 undecided of 2 arms",
         "that all bounds of this table hold at once is not claimed",
         "is at most delta = 0.1",
         f"paretoid trial verify TRIAL.DB --head {trial.head}",
@@ -103,7 +105,35 @@ def test_an_answer_is_shown_with_its_event_and_what_is_proved():
     assert f"(event {event})" in text
     assert "the trial ever gives a wrong answer is at most 0.05" in text
     assert "B surely optimal 5" in text
-    assert "A surely dominated 0" in text
+    assert "A surely out (likely dominated) 0" in text
+
+
+LIMITS = {"x": pt.at_least(2.0, compared=True)}
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        pt.ParetoSet(limits=LIMITS),
+        pt.AtMost(1, limits=LIMITS),
+        pt.ParetoSet(0.5),
+        pt.PracticalSet(0.5),
+    ],
+)
+def test_only_in_or_out_is_called_sure_and_never_why(goal):
+    """Of what is certain, only "optimal" and "out" are covered by delta; a reason is likely."""
+    explorer = Explorer(["A", "B", "C"], ["x"], goal, scale=1.0)
+    for allocation in explorer.ask(300):
+        explorer.tell(allocation, [{"A": 0.0, "B": 5.0, "C": 1.0}[allocation.arm]])
+    status = explorer.status()
+    assert set(status.dominated) == {"A", "C"}
+    pages = [trial_report(explorer), render("", "", design_sections(explorer.design))]
+    text = " ".join([str(status), status._repr_html_(), *map(said, pages)])
+    sure = set(re.findall(r"(?:surely|certainly) (?:not )?(\w+)", text))
+    assert {"out"} < sure <= {"optimal", "practically", "out"}, sure
+    assert "surely practically dominated" not in text
+    assert not re.findall(r"(?<!likely )(?:dominated by|beyond a limit) [AB]", text)
+    assert str(status).count("out (likely ") == 2
 
 
 def test_nothing_is_called_sure_where_no_theorem_says_so():
