@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,7 +24,7 @@ class MixedBandit(Bandit):
                  read, for the mean says it. Outcomes in a range are a Gaussian cut at its ends
     correlation  of the standard Gaussians behind the outcomes: one number for all pairs, or (D, D).
                  It is for simulation: no guarantee leans on it
-    scale        (K, D) what a radius that is told scales believes of Gaussian ones; default sd
+    scale        sub-Gaussian scales of Gaussian ones, shaped like sd and not below it; default sd
 
     A binary outcome is 1 where its Gaussian exceeds the quantile that its mean asks for, so a
     positive correlation goes with larger outcomes of both.
@@ -75,15 +76,38 @@ class MixedBandit(Bandit):
             )
         binary = np.array([kind == "binary" for kind in self.kinds])
         spread = _as_sd(sd, K, D, binary)
-        told = spread if scale is None else _as_sd(scale, K, D, ~gaussian)
-        half = np.where(gaussian, 1.0, np.where(gaussian, 1.0, self.high - self.low) / 2)
-        super().__init__(table, np.where(gaussian, told, half), arms, objectives, minimize)
+        stated = spread if scale is None else _as_sd(scale, K, D, ~gaussian)
+        for i, d in np.argwhere((stated < spread) & gaussian):
+            raise ValueError(
+                f"scale[{i}, {d}]={stated[i, d]:g} must not be below the standard deviation of its "
+                f"outcomes, {spread[i, d]:g}: radii would lean on it, and be called proved. Leave "
+                f"scale out."
+            )
+        super().__init__(table, self._as_scale(stated), arms, objectives, minimize)
         #: (K, D) standard deviations of the outcomes
         self.noise = np.where(binary, np.sqrt(table * (1 - table) * binary), spread)
         self.correlation = as_correlation(correlation, D)
         self._root = np.asarray(np.linalg.cholesky(self.correlation), dtype=np.float64)
         self._binary = binary
         self._location, self._spread = self._latent(table, spread)
+
+    def _as_scale(self, scale: FloatArray) -> FloatArray:
+        """(K, D) `scale` where outcomes are Gaussian, else half of the range."""
+        gaussian = self.gaussian
+        return np.where(gaussian, scale, np.where(gaussian, 1.0, self.high - self.low) / 2)
+
+    def told(self, scale: Any) -> MixedBandit:
+        """The same outcomes, where radii believe another scale of the Gaussian ones, true or not.
+
+        For plans: the scale of a trial is an assumption, and a plan shows what it is worth.
+
+        >>> MixedBandit([[0.0, 0.1], [1.0, 0.2]], ["gaussian", "binary"]).told(0.5).scale[0]
+        array([0.5, 0.5])
+        """
+        other = copy.copy(self)
+        other.scale = self._as_scale(_as_sd(scale, self.K, self.D, ~self.gaussian))
+        other.scale.setflags(write=False)
+        return other
 
     def _latent(self, means: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(K, D) location and spread of the Gaussian behind each outcome."""

@@ -133,7 +133,8 @@ def bandit_of_trial(
     kinds = kinds_of(trial) if kinds is None else kinds
     if correlation is not None or len(set(kinds)) > 1 or not isinstance(kinds[0], str):
         shared = 0.0 if correlation is None else correlation
-        return MixedBandit(means, kinds, sd=noise, scale=scale, correlation=shared, **names)
+        mixed = MixedBandit(means, kinds, sd=noise, correlation=shared, **names)
+        return mixed if scale is None else mixed.told(scale)
     if kinds[0] == "binary":
         return BernoulliBandit(means, **names)
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)

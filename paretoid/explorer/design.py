@@ -357,7 +357,8 @@ def _mixed(kinds: Sequence[Kind], scale: Any, K: int, names: dict[str, Any]) -> 
                 f"between {low[d]:g} and {high[d]:g} have {width[d] / 2:g}, half of their range. "
                 f"Leave out scale=, which is for Gaussian objectives, or state the half."
             )
-    return MixedBandit(np.tile(middle, (K, 1)), kinds, sd=width / 4, scale=scale, **names)
+    mixed = MixedBandit(np.tile(middle, (K, 1)), kinds, sd=width / 4, **names)
+    return mixed if scale is None else mixed.told(scale)
 
 
 def _as_radius(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -82,3 +83,28 @@ def test_covboost_is_the_papers_instance_with_one_corrected_cell():
     optimal = [ours.arms[i] for i in np.flatnonzero(pareto_set(ours.means))]
     assert optimal == ["BNT/BNT + m1273", "ChAd/ChAd + m1273"]
     assert ours.means[row, 0] == math.log(16045)
+
+
+@pytest.mark.parametrize("data", [[[-1.0], [1.0]], [[0.0]] * 49 + [[1.0]]])
+def test_a_scale_that_the_data_contradict_is_refused(data):
+    """49 zeros and a one: sd 0.14, and 0.96/(2 log 49) = 0.351^2 by hand; else proved and wrong."""
+    here = np.array(data)
+    least = 1.0 if len(data) == 2 else math.sqrt(0.96 / (2 * math.log(49)))
+    assert least >= here.std()
+    for scale in (0.5 * here.std(), 0.99 * here.std(), 0.99 * least):
+        with pytest.raises(ValueError, match="least sub-Gaussian scale of draws from these data"):
+            pt.ResampledBandit([here + 5, here], scale=scale)
+        with pytest.raises(ValueError, match=r"data\[1\], objective 0"):
+            pt.ResampledBandit([here + 5, here], scale=[[least * 1.01], [scale]])
+    with pytest.raises(ValueError) as refused:
+        pt.ResampledBandit([here + 5, here], scale=0.01)
+    wayout = float(re.search(r"at least ([\d.e-]+),", str(refused.value))[1])
+    assert wayout == pytest.approx(least, rel=2e-3)
+    assert pt.ResampledBandit([here + 5, here], scale=wayout).scale[0, 0] == wayout
+
+
+def test_a_mixed_bandit_refuses_a_scale_below_its_own_sd():
+    means, kinds = [[0.0, 0.1], [1.0, 0.2]], ["gaussian", "binary"]
+    with pytest.raises(ValueError, match="must not be below the standard deviation"):
+        pt.MixedBandit(means, kinds, sd=[1.0, np.nan], scale=[0.9, np.nan])
+    assert pt.MixedBandit(means, kinds, sd=1.0, scale=1.5).scale.tolist() == [[1.5, 0.5]] * 2
