@@ -10,6 +10,7 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
 from paretoid.rules import Rule
+from paretoid.rules.base import answers_by_itself
 from paretoid.theory.checks import is_listed, refusal, shown
 from paretoid.theory.limits import limit_levels
 from paretoid.theory.member import weakest
@@ -19,16 +20,29 @@ from paretoid.theory.radii import MixedScale, Mixture, MixtureRadius, Radius, Un
 def guarantee_of(
     rule: Rule, radius: Radius, goals: Sequence[Goal], K: int, D: int, delta: float
 ) -> str:
-    """ "proved" if all of them are, and the radius counts the intervals that the goals rely on.
+    """ "proved" if all of them are, and what they rely on is.
 
-    >>> from paretoid import APE, Mixture, PracticalSet
+    The radius must count the intervals that the goals rely on. A rule that judges or settles by
+    itself, and not by the goals, must be one of ours with a proof for these goals: nothing else
+    says that a wrong answer needs a wrong interval.
+
+    >>> from paretoid import APE, LUCBpp, Mixture, ParetoSet, PracticalSet, UniformElimination
     >>> [guarantee_of(APE(), Mixture(union=union), [PracticalSet(0.5)], 5, 2, 0.1)
     ...  for union in ("claims", "pairs")]
     ['heuristic', 'proved']
+    >>> class Hasty(UniformElimination):
+    ...     guarantee = "proved"
+    ...     def settle(self, view):
+    ...         return list(range(view.K)), {}
+    >>> [guarantee_of(rule, Mixture(), [ParetoSet()], 5, 1, 0.1)
+    ...  for rule in (UniformElimination(), Hasty(), LUCBpp())]
+    ['proved', 'heuristic', 'heuristic']
     """
-    said = weakest([rule, radius, *goals])
-    fits = said == "proved" and all(goal.proved_by(radius, K, D, delta) for goal in goals)
-    return "proved" if fits else "heuristic"
+    proved = weakest([rule, radius, *goals]) == "proved"
+    ours = type(rule).__module__.startswith("paretoid.rules.")
+    judged = all(map(rule.proved_for, goals)) if ours else not answers_by_itself(rule)
+    counted = proved and all(goal.proved_by(radius, K, D, delta) for goal in goals)
+    return "proved" if counted and judged else "heuristic"
 
 
 def default_mixture(gaussian: Any, rho: Any = 30.0) -> MixtureRadius:

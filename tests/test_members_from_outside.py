@@ -381,6 +381,32 @@ def test_a_bare_subclass_is_heuristic_and_its_own_methods_run(kind):
         pt.simulate(bandit, **{noun: loud})
 
 
+def _judges(self, view, goal):
+    return np.arange(view.K) == 0
+
+
+def _settles(self, view):
+    return [arm for arm in view.standing.active if arm == 0], {}
+
+
+@pytest.mark.parametrize("base", [pt.APE, pt.UniformElimination, pt.Rule])
+@pytest.mark.parametrize("own", [{"judge": _judges}, {"settle": _settles}])
+def test_a_rule_that_answers_by_itself_is_heuristic_whatever_it_says(base, own, tmp_path):
+    """Arm 0 is wrong in every run; nothing but the rule's own word speaks for it."""
+    first = {"choose": lambda self, view, rng: [view.b]} if base is pt.Rule else {}
+    rule = type("Hasty", (base,), {"guarantee": "proved", **first, **own})()
+    bandit = pt.GaussianBandit([[0.0], [1.0]])
+    options = {"replications": 4, "seed": 1, "max_samples": 500}
+    runs = pt.simulate(bandit, rule=rule, **options)
+    if "judge" in own:
+        assert bool((runs.stopped & ~runs.correct).all())
+    assert runs.attrs["guarantee"] == "heuristic"
+    trial = pt.Explorer(bandit.arms, bandit.objectives, rule=rule, scale=1.0)
+    assert trial.status().guarantee == "heuristic"
+    campaign = pt.Campaign(bandit, pt.ParetoSet(), rule=rule, **options)
+    assert campaign.run().guarantee.values.tolist() == ["heuristic"]
+
+
 def test_a_bandit_that_changes_its_outcomes_is_not_run_by_its_parents_law():
     class Doubled(pt.GaussianBandit):
         def outcome(self, arm, noise):

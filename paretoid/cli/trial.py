@@ -96,7 +96,7 @@ def new(
         result = {"design": checked.to_dict(), "head": explorer.head}
         goals = ", ".join(map(str, checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
-        lines.append(f"{checked.rule}; {checked.radius}: {checked.radius.guarantee}")
+        lines.append(f"{checked.rule}; {checked.radius}: {checked.guarantee}")
         progress = explorer.status().progress
         lines += [] if progress is None else str(progress).split("\n")
         if blind is not None:

@@ -25,8 +25,10 @@ class Rule(Member):
 
     A rule names the arms to sample before the next test. The loop does the rest: it samples each
     arm until its intervals are finite, tests the goals, counts the budget and says what is proved.
-    Correctness never depends on the rule, only the number of samples does; still a rule whose
-    author does not say so is "heuristic".
+    Where it names arms and nothing else, correctness never depends on the rule, only the number of
+    samples does; still a rule whose author does not say so is "heuristic". One that answers or
+    settles arms by itself (`judge`, `settle`) needs a proof of its own: it is "heuristic", whatever
+    it says, unless it is one of ours.
 
     >>> class Coin(Rule):
     ...     '''Sample b_t or c_t, whichever a coin says.'''
@@ -47,6 +49,8 @@ class Rule(Member):
 
     >>> RoundRobin().whole_rounds, APE().whole_rounds, APE().in_rounds
     (False, True, False)
+    >>> LUCB().proved_for(ParetoSet())    # `LUCBpp` is not: arms may tie for the best
+    True
     >>> LUCB().check(bandit, [ParetoSet()], LUCB.default_radius)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
@@ -92,6 +96,13 @@ class Rule(Member):
         """Arms that this test accepts or drops for good; most rules settle nothing."""
         return (), {}
 
+    def proved_for(self, goal: Goal) -> bool:
+        """True: its own answers to `goal` have a proof, if it answers by itself.
+
+        Asked of our own rules only; others that answer by themselves are heuristic.
+        """
+        return True
+
     def opening(self, counts: FloatArray, standing: Standing) -> list[int]:
         """In a live trial, the arms of a round while some interval is infinite.
 
@@ -100,6 +111,17 @@ class Rule(Member):
         By default the arm with fewest outcomes, in its scarcest objective.
         """
         return [int(np.argmin(counts.min(axis=1)))]
+
+
+def answers_by_itself(rule: Rule) -> bool:
+    """True: the rule judges goals or settles arms by code of its own, not by the goal's.
+
+    >>> from paretoid import APE, LUCB, UniformElimination
+    >>> [answers_by_itself(rule) for rule in (APE(), LUCB(), UniformElimination())]
+    [False, True, True]
+    """
+    methods = (("judge", Rule.judge), ("settle", Rule.settle))
+    return any(getattr(getattr(rule, name), "__func__", None) is not own for name, own in methods)
 
 
 def less_sampled(first: int, second: int, counts: Any) -> int:

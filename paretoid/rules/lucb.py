@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paretoid.goals import AtMost, Goal
 from paretoid.rules.best_arm import BestArmRule, others_of
 from paretoid.theory.checks import check_count, check_delta
 
@@ -41,16 +42,24 @@ class LUCBpp(LUCB):
     """LUCB++: LUCB with delta shared out more cleverly [simchowitz2017].
 
     The lower bound of h is at level delta/(2 (K - 1)), the upper bounds of the others at delta/2.
-    Proved, where one arm is best: a wrong h among the K - 1 others needs lower(h) > mu_h, together
-    at most delta/2, or the best arm's upper bound below its mean, delta/2. If arms tie for the
-    best, `ParetoSet()` asks for all of them, and this split does not bound how often one of them
-    is returned alone; that of `LUCB` does.
+    Proved for `AtMost(1, eps1)`: a wrong h is one of the at most K - 1 arms that are not within
+    eps1 of the best and needs lower(h) > mu_h, together at most delta/2, or the upper bound of one
+    best arm below its mean, delta/2. Heuristic for `ParetoSet()`: if arms tie for the best, it asks
+    for all of them, and this split does not bound how often one is returned alone; that of `LUCB`
+    does.
 
     >>> LUCBpp().levels(5, 0.08)
     (0.01, 0.04)
+    >>> from paretoid import AtMost, ParetoSet
+    >>> LUCBpp().proved_for(AtMost(1, 0.1)), LUCBpp().proved_for(ParetoSet())
+    (True, False)
     """
 
     guarantee = "proved"
+
+    def proved_for(self, goal: Goal) -> bool:
+        """True: one arm is asked for, and any best one will do."""
+        return isinstance(goal, AtMost)
 
     def levels(self, K: int, delta: float) -> tuple[float, float]:
         """(delta/(2 (K - 1)), delta/2)."""
