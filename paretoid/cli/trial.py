@@ -252,24 +252,35 @@ def correct(
     ledger: LedgerFile,
     id: Annotated[str, typer.Argument(help="The allocation's id.")],
     outcome: Outcomes = None,
+    arm: Annotated[
+        str | None, typer.Option(help="Instead of an outcome: the arm that was received.")
+    ] = None,
     reason: Annotated[str, typer.Option(help="Why; it goes into the log.")] = "",
     author: Author = None,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Correct outcomes recorded before; the old ones stay in the log.
+    """Correct outcomes recorded before, or the arm; what was recorded stays in the log.
 
-    Example: paretoid trial correct trial.db 17 IgG=3.4 --reason "typing error"
+    Examples: paretoid trial correct trial.db 17 IgG=3.4 --reason "typing error"
+              paretoid trial correct trial.db 17 --arm B --reason "kits swapped"
     """
     from paretoid.explorer import Explorer
 
-    if not outcome:
-        raise ValueError("say what the outcome is: OUTCOME..., for instance IgG=3.4.")
+    if (arm is None) == (not outcome):
+        raise ValueError(
+            "say what is right: OUTCOME..., for instance IgG=3.4, or --arm; each has a command of "
+            "its own."
+        )
     with Explorer.open(ledger, author=author) as explorer:
         if not reason.strip():
             raise ValueError("a correction needs --reason: it goes into the log.")
-        confirm(f"Correct {id} to {' '.join(outcome)}? Both stay in the log.", yes, json)
-        explorer.correct(id, as_told(outcome), reason=reason)
+        words = outcome or []
+        confirm(f"Correct {id} to {arm or ' '.join(words)}? Both stay in the log.", yes, json)
+        if arm is None:
+            explorer.correct(id, as_told(words), reason=reason)
+        else:
+            explorer.correct_arm(id, arm, reason=reason)
         with recorded(f"corrected {id}") as show:
             show({"corrected": id, "head": explorer.head}, [f"corrected {id}"], json)
 

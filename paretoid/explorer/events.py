@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-#: what an event may be; `scaled` records the divisors of UnknownScale when they are fixed,
+#: what an event may be; `arm_corrected` records the arm that a subject received in place of the one
+#: that was written down, `scaled` records the divisors of UnknownScale when they are fixed,
 #: `settled` the arms that UniformElimination has accepted or dropped, `kept` the digest of a
 #: snapshot of the state at the event before
 KINDS = (
-    "created", "asked", "told", "corrected", "overridden", "withdrawn", "scaled", "settled",
-    "stopped", "kept",
+    "created", "asked", "told", "corrected", "arm_corrected", "overridden", "withdrawn", "scaled",
+    "settled", "stopped", "kept",
 )  # fmt: skip
 
 #: the hash before the first event

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
 from paretoid.explorer.events import LedgerError
-from paretoid.explorer.outcomes import as_outcome, subject
+from paretoid.explorer.outcomes import as_outcome, check_received, subject
 from paretoid.explorer.plausible import Entry, questions
 from paretoid.explorer.progress import burn_in, progress_of
 from paretoid.explorer.randomised import draw
@@ -264,12 +263,12 @@ class Explorer(Session):
             state = self._current()
             id, position = self._subject(allocation)
             index = state.design.bandit.index(arm)
-            done = [d for d in range(state.design.D) if not math.isnan(state.values[d][position])]
-            if done:
+            check_received(state, position, id)
+            if state.is_told(position):
                 raise ValueError(
-                    f"allocation {id!r} has outcomes already, or was overridden or withdrawn "
-                    f"before, so its arm stands. If the wrong arm was recorded, correct its "
-                    f"outcomes to 'missing' and tell them with unplanned=True."
+                    f"allocation {id!r} has outcomes already, so its arm stands. If the subject "
+                    f"received another arm than was recorded, correct that in its place: "
+                    f"`correct_arm`, in the command `trial correct ID --arm`."
                 )
             name = state.design.arms[index]
             new = len(state.arms) + 1
@@ -298,7 +297,7 @@ class Explorer(Session):
             state = self._current()
             for allocation in allocations:
                 id, position = self._subject(allocation)
-                if any(not math.isnan(column[position]) for column in state.values):
+                if state.is_told(position):
                     raise ValueError(
                         f"allocation {id!r} has outcomes already, or was overridden or withdrawn "
                         f"before, so it stands, and nothing was withdrawn."
@@ -476,6 +475,44 @@ class Explorer(Session):
             key, position = self._subject(allocation)
             body = as_outcome(state, position, key, outcome, correcting=True)
             self._record("corrected", {"id": key, "outcome": body, "reason": reason})
+            self._look(corrected=True)
+
+    @alone
+    def correct_arm(
+        self, allocation: Allocation | int | str, arm: str | int, *, reason: str
+    ) -> None:
+        """Say which arm a subject received, where another one was recorded; with the reason.
+
+        For mistakes that come to light once something of the subject was told; before that,
+        `override`. The subject keeps its place in the order, and everything is computed again from
+        there. Never tell a known outcome again at a later place, as of an unplanned subject: it
+        would then stand behind allocations that were chosen with it, which no proof covers.
+
+        >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
+        >>> first, second = explorer.ask(2)
+        >>> explorer.tell(first, [3.0])
+        >>> explorer.correct_arm(first.id, second.arm, reason="kits swapped, found at the audit")
+        >>> explorer.status().counts.sum(axis=1)[explorer.design.arms.index(second.arm)]
+        np.int64(1)
+        """
+        reason = _sentence(reason, "a correction")
+        with self._writing():
+            state = self._current()
+            id, position = self._subject(
+                allocation.id if isinstance(allocation, Allocation) else allocation
+            )
+            check_received(state, position, id)
+            name = state.design.arms[state.design.bandit.index(arm)]
+            was = state.design.arms[state.arms[position]]
+            if name == was:
+                raise ValueError(f"allocation {id!r} has the arm {was!r} already.")
+            if not state.is_told(position):
+                raise ValueError(
+                    f"nothing of allocation {id!r} was told yet, so it can be overridden: "
+                    f"`override`, in the command `trial next --instead-of`. Only a known outcome "
+                    f"must keep its place in the order."
+                )
+            self._record("arm_corrected", {"id": id, "was": was, "arm": name, "reason": reason})
             self._look(corrected=True)
 
     # -- reading -----------------------------------------------------------------------------

@@ -28,9 +28,9 @@ from paretoid.explorer.place import create as make
 APPLICATION = 0x70746964
 
 #: raised when an older paretoid could no longer read what is written. 2: rounds of several arms,
-#: settled arms. 3: snapshots named in the log, requests, withdrawn allocations. Ledgers of formats
-#: 1 and 2 are read, and become ones of format 3 when they are written to.
-FORMAT = 3
+#: settled arms. 3: snapshots named in the log, requests, withdrawn allocations. 4: arms corrected
+#: in their place. Ledgers of earlier formats are read, and become ones of the last when written to.
+FORMAT = 4
 
 #: connections that a fork brought along; only the process that opened them may close them
 _INHERITED: list[Any] = []

@@ -38,9 +38,12 @@ def subject(state: TrialState, id: Any, arm: str | None) -> tuple[int | str, int
     own = state.design.arms[state.arms[position]]
     if arm is not None and arm != own:
         _check_name(arm, state.design.arms, "arm")
+        way_out = "override the allocation before telling its outcome"
+        if state.is_told(position):
+            way_out = "correct its arm: `correct_arm`, in the command `trial correct ID --arm`"
         raise ValueError(
             f"allocation {id!r} was given {own!r}, not {arm!r}. If the subject received {arm!r}, "
-            f"override the allocation before telling its outcome."
+            f"{way_out}."
         )
     return state.id_of(position), position
 
@@ -61,16 +64,8 @@ def as_outcome(
     objectives = state.design.objectives
     if state.design.cone is not None:
         outcome = state.design.cone.outcome(outcome, id)
-    if position is not None and position in state.replaced:
-        raise ValueError(
-            f"allocation {id!r} was overridden: the subject is now allocation "
-            f"{state.id_of(state.replaced[position])!r}."
-        )
-    if position is not None and position in state.withdrawn:
-        raise ValueError(
-            f"allocation {id!r} was withdrawn, as nobody received it. If somebody did, tell the "
-            f"outcome with its arm and unplanned=True, --unplanned ARM in the command."
-        )
+    if position is not None:
+        check_received(state, position, id)
     if isinstance(outcome, str):
         if outcome != "missing":
             raise ValueError(f"outcome={shown(outcome)} must be numbers, or 'missing'.")
@@ -113,6 +108,20 @@ def as_outcome(
             )
     _refuse_binary(state, position, told, list(state.only_binary) if binary is None else binary)
     return told
+
+
+def check_received(state: TrialState, position: int, id: Any) -> None:
+    """Refuse an allocation that was overridden or withdrawn."""
+    if position in state.replaced:
+        raise ValueError(
+            f"allocation {id!r} was overridden: the subject is now allocation "
+            f"{state.id_of(state.replaced[position])!r}."
+        )
+    if position in state.withdrawn:
+        raise ValueError(
+            f"allocation {id!r} was withdrawn, as nobody received it. If somebody did, tell the "
+            f"outcome with its arm and unplanned=True, --unplanned ARM in the command."
+        )
 
 
 def _refuse_binary(state: TrialState, position: int | None, told: Told, counts: list[int]) -> None:

@@ -200,8 +200,26 @@ class TrialState:
             if math.isinf(self.values[d][position]):
                 self.lost[d][self.arms[position]] -= 1
             self._put(d, position, value)
+        self._judge_anew(event)
+
+    def _arm_corrected(self, event: Event, body: dict[str, Any]) -> None:
+        position = self._position(body["id"])
+        before, arm = self._arm[body["was"]], self._arm[body["arm"]]
+        if self.arms[position] != before or not self.is_told(position):
+            raise ValueError(f"{body['id']} has no outcomes under {body['was']}")
+        self.arms[position] = arm
+        self.allocated[before] -= 1
+        self.allocated[arm] += 1
+        for lost, column in zip(self.lost, self.values, strict=True):
+            if math.isinf(column[position]):
+                lost[before] -= 1
+                lost[arm] += 1
+        self._judge_anew(event)
+
+    def _judge_anew(self, event: Event) -> None:
+        """Sums and verdicts may have rested on what was corrected: both start again."""
         self.corrected.append(event.seq)
-        self.standing = Standing.begin(self.design.K)  # it may have rested on the mistake
+        self.standing = Standing.begin(self.design.K)
         self._stale = True
 
     def _overridden(self, event: Event, body: dict[str, Any]) -> None:
@@ -222,9 +240,9 @@ class TrialState:
 
     def _void(self, position: int) -> None:
         """No outcome of an allocation will come; none may have come."""
+        if self.is_told(position):
+            raise ValueError(f"allocation {self.id_of(position)} has outcomes")
         for d in range(self.design.D):
-            if not math.isnan(self.values[d][position]):
-                raise ValueError(f"allocation {self.id_of(position)} has outcomes")
             self._put(d, position, "missing")
 
     def _scaled(self, event: Event, body: dict[str, Any]) -> None:
@@ -385,6 +403,10 @@ class TrialState:
         if isinstance(id, bool) or id is None or not 1 <= id <= len(self.arms):
             return None
         return None if self.unplanned.get(id - 1) is not None else id - 1
+
+    def is_told(self, position: int) -> bool:
+        """True: something of an allocation was told, if only that it is missing."""
+        return not all(math.isnan(column[position]) for column in self.values)
 
     def _position(self, id: int | str) -> int:
         position = self.find(id)

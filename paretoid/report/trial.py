@@ -38,7 +38,7 @@ _ARMS = 12
 _LISTED = 200
 
 #: events that depart from the plan, each with its reason
-_DEPARTURES = ("overridden", "withdrawn", "corrected")
+_DEPARTURES = ("overridden", "withdrawn", "corrected", "arm_corrected")
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,13 @@ def _departures(rows: Sequence[Any]) -> list[Block]:
     shown = []
     for seq, time, author, kind, body, _ in listed[:_LISTED]:
         said = json.loads(body)
-        about = (time, author, kind, str(said.get("id", "")), str(said.get("reason", "")))
+        about = (
+            time,
+            author,
+            kind.replace("_", " "),
+            str(said.get("id", "")),
+            str(said.get("reason", "")),
+        )
         shown.append([Cell(str(seq), key=float(seq)), *map(Cell, about)])
     rest = len(listed) - len(shown)
     note = f"{rest:,} more are in the log: `paretoid trial export TRIAL.DB log.csv --events`."

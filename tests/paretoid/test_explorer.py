@@ -266,6 +266,55 @@ def test_a_correction_counts_as_if_told_so_at_first():
     assert trial.status().counts.sum() == 22
 
 
+def test_an_arm_is_corrected_in_its_place_as_if_recorded_so_at_first(tmp_path):
+    """Subject 3 was recorded under A and received C; the others came before and after it."""
+    path = tmp_path / "trial.db"
+    trial, clean = explorer(ledger=path), explorer()
+    values = np.random.default_rng(4).normal(size=(12, 2))
+    for at, arm in enumerate("ABABCCABCABC"):
+        for t, given in ((trial, arm), (clean, "C" if at == 2 else arm)):
+            t.tell(given, values[at] if at != 9 else [values[at, 0], None], unplanned=True)
+    trial.correct_arm(3, "C", reason="kits swapped")
+    for field in ("counts", "means", "lower", "upper"):
+        np.testing.assert_array_equal(
+            getattr(trial.status(), field), getattr(clean.status(), field)
+        )
+    assert trial.status().held == clean.status().held
+    assert [json.loads(row[4]) for row in trial.rows() if row[3] == "arm_corrected"] == [
+        {"id": 3, "was": "A", "arm": "C", "reason": "kits swapped"}
+    ]
+    trial.close()
+    with pt.Explorer.open(path) as again:
+        assert again.verify() == again.head
+        np.testing.assert_array_equal(again.status().lower, clean.status().lower)
+
+
+def test_what_is_known_keeps_its_place_and_what_is_not_is_overridden():
+    trial = explorer()
+    known, open_, gone = trial.ask(3)
+    other = {"A": "B", "B": "C", "C": "A"}
+    trial.tell(known, {"gain": 1.0})
+    with pytest.raises(ValueError, match="correct that in its place") as refused:
+        trial.override(known, other[known.arm], reason="too late")
+    assert "missing" not in str(refused.value)
+    with pytest.raises(ValueError, match="trial correct ID --arm"):
+        trial.tell(other[known.arm], {"harm": 1.0}, id=known.id)
+    with pytest.raises(ValueError, match="can be overridden"):
+        trial.correct_arm(open_, other[open_.arm], reason="kits swapped")
+    with pytest.raises(ValueError, match="override the allocation before"):
+        trial.tell(other[open_.arm], {"harm": 1.0}, id=open_.id)
+    trial.withdraw(gone, reason="nobody came")
+    with pytest.raises(ValueError, match="was withdrawn"):
+        trial.correct_arm(gone, other[gone.arm], reason="kits swapped")
+    with pytest.raises(ValueError, match="has the arm"):
+        trial.correct_arm(known, known.arm, reason="kits swapped")
+    with pytest.raises(ValueError, match="recorded with its why"):
+        trial.correct_arm(known, other[known.arm], reason="")
+    trial.correct_arm(known, other[known.arm], reason="kits swapped")
+    trial.tell(other[known.arm], {"harm": 1.0}, id=known.id)  # the rest of it, under its arm
+    assert trial.status().counts[list("ABC").index(other[known.arm])].tolist() == [1, 1]
+
+
 def test_an_override_moves_the_subject_to_the_end_of_the_order():
     trial = explorer()
     first, second = trial.ask(2)
@@ -576,7 +625,8 @@ def test_a_snapshot_vouched_for_by_the_log_may_lack_any_field(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "body"),
     [("stopped", {"answer": ["A"], "samples": 3}), ("stopped", {}), ("asked", {}), ("told", {}),
-     ("scaled", {}), ("settled", {}), ("corrected", {}), ("overridden", {}), ("kept", {})],
+     ("scaled", {}), ("settled", {}), ("corrected", {}), ("arm_corrected", {}),
+     ("arm_corrected", {"id": 1, "was": "B", "arm": "B"}), ("overridden", {}), ("kept", {})],
 )  # fmt: skip
 def test_an_event_without_its_fields_is_a_sentence(tmp_path, kind, body):
     path = tmp_path / "trial.db"

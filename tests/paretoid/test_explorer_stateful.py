@@ -168,6 +168,20 @@ class Trial(RuleBasedStateMachine):
             self.any.correct(id, {name: value}, reason="typing error")
             self.told[id, name] = value
 
+    @rule(data=st.data(), arm=st.sampled_from(ARMS))
+    def correct_arm(self, data, arm):
+        """At its own place in the order, whatever was recorded after it."""
+        received = {id for (id, _), value in self.told.items() if value != "void"}
+        if received:
+            id = data.draw(st.sampled_from(sorted(received, key=str)))
+            if arm == self.arm[id]:
+                with pytest.raises(ValueError, match="already"):
+                    self.any.correct_arm(id, arm, reason="no change")
+                return
+            self.settled = {}
+            self.any.correct_arm(id, arm, reason="kits swapped")
+            self.arm[id] = arm
+
     @rule(which=st.integers(0, 1))
     def close_and_open(self, which):
         self.explorers[which].close()

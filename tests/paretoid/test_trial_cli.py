@@ -111,6 +111,25 @@ def test_a_trial_from_beginning_to_end(trial, tmp_path):
     assert log[-1]["hash"] == now
 
 
+def test_a_wrong_arm_is_corrected_in_its_place_and_the_report_lists_it(trial, tmp_path):
+    trial("new", "design.toml", "t.db")
+    placed = json.loads(trial("next", "t.db", "-n", 3, "--json"))["allocations"]
+    trial("record", "t.db", 1, "1.5", "0.1")
+    right = next(a["arm"] for a in placed if a["arm"] != placed[0]["arm"])
+    for options in ([], ["IgG=1.0", "--arm", right]):
+        with pytest.raises(ValueError, match="each has a command of its own"):
+            trial("correct", "t.db", 1, *options, "--reason", "kits swapped", "--yes")
+    trial("correct", "t.db", 1, "--arm", right, "--reason", "kits swapped", "--yes")
+    trial("verify", "t.db")
+    trial("export", "t.db", "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert next(csv.DictReader(file))["arm"] == right
+    trial("report", "t.db", "--out", "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "arm corrected" in page
+    assert "kits swapped" in page
+
+
 def test_a_csv_is_recorded_whole_or_not_at_all(trial, tmp_path):
     trial("new", "design.toml", "t.db")
     before = head(trial("next", "t.db", "-n", 4))
@@ -305,7 +324,7 @@ BAD = {
     "twice": (["record", "have.db", "1", "IgG=1", "IgG=2"], "comes twice"),
     "csv and id": (["record", "have.db", "1", "--csv", "x.csv"], "leave out the rest"),
     "no reason": (["correct", "have.db", "1", "IgG=1"], "needs --reason"),
-    "no correction": (["correct", "have.db", "1", "--reason", "x"], "what the outcome is"),
+    "no correction": (["correct", "have.db", "1", "--reason", "x"], "say what is right: OUTCOME"),
     "arm without id": (["next", "have.db", "--arm", "placebo"], "say --instead-of"),
     "id without arm": (["next", "have.db", "--instead-of", "1"], "needs --arm and --reason"),
     "none asked": (["next", "have.db", "-n", "0"], "n=0 must be an integer in 1..10000"),

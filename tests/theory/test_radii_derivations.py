@@ -37,6 +37,18 @@ def test_one_draw_keeps_the_mean_of_the_exponential_at_one():
     assert sp.simplify(kept) == 1
 
 
+def test_an_outcome_moved_behind_choices_made_with_it_breaks_the_supermartingale():
+    """Told again where it is positive, else the trial ends before it."""
+    density = sp.exp(-(S**2) / 2) / sp.sqrt(2 * sp.pi)
+    l = sp.Symbol("l", positive=True)
+    ended = sp.integrate(density, (S, -sp.oo, 0))
+    told = sp.integrate(sp.exp(l * S - l**2 / 2) * density, (S, 0, sp.oo))
+    Phi = (1 + sp.erf(l / sp.sqrt(2))) / 2
+    assert sp.simplify((ended + told - sp.Rational(1, 2) - Phi).rewrite(sp.erf)) == 0
+    in_its_place = sp.integrate(sp.exp(l * S - l**2 / 2) * density, (S, -sp.oo, sp.oo))
+    assert sp.simplify(in_its_place) == 1
+
+
 def test_dependent_outcomes_in_one_round_break_the_martingale():
     # Two arms drawn together with correlation r: E exp(l X + k Y - l^2/2 - k^2/2) = exp(r l k),
     # whose mean over the prior is (1 - r^2/rho^2)^(-1/2) > 1.
