@@ -169,6 +169,8 @@ class Design:
         self.informed_by: tuple[str, ...] = ()  # data that shaped the radius, by name or digest
         self.centred = True  # False: an older ledger, whose outcomes are summed as they are
         self.guarantee = guarantee_of(self.rule, self.radius, self.goals, K, D, self.delta)
+        if not self.scale_is_credible:  # of an older ledger: new ones are refused
+            self.guarantee = "heuristic"
         self.max_samples = max_samples
         if max_samples is not None:
             self.max_samples = check_count(
@@ -286,6 +288,15 @@ class Design:
             )
         design.informed_by = tuple(informed)
         return design
+
+    @property
+    def scale_is_credible(self) -> bool:
+        """False: outcomes 0 or 1 whose scale is below 1/2, the only one that holds for every rate.
+
+        >>> Design(["A", "B"], ["x"], outcomes="binary", scale=0.1).scale_is_credible
+        False
+        """
+        return self.outcomes != "binary" or bool((self.bandit.scale >= 0.5).all())
 
     @property
     def in_rounds(self) -> bool:

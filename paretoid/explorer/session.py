@@ -146,7 +146,7 @@ class Session:
         self, design: Design, path: Any, author: Any, clock: Any, group: bool = False,
         seed_file: Any = None,
     ) -> None:  # fmt: skip
-        _check_size(design)
+        _check_new(design)
         self._design, self._lens = design, lens_of(design)  # refuses misfits before there is a file
         written = design.described() if path is None else design.to_dict()
         with self._new_secret(seed_file) as secret:
@@ -514,8 +514,14 @@ class Session:
                 state.apply(event)
 
 
-def _check_size(design: Design) -> None:
-    """Refuse a new trial whose tables of pairs would not fit into memory."""
+def _check_new(design: Design) -> None:
+    """Refuse a trial whose tables would not fit into memory, or whose scale cannot be right."""
+    if not design.scale_is_credible:
+        raise ValueError(
+            f"scale={design.bandit.scale.min():g} is below 0.5, and outcomes='binary': of outcomes "
+            f"0 or 1 only 0.5 is a sub-Gaussian scale at every rate, and with less intervals "
+            f"called proved would fail. Pass scale=0.5."
+        )
     entries = design.K * design.K * design.D
     if entries > _ENTRIES:
         raise ValueError(

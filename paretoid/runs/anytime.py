@@ -43,7 +43,7 @@ def anytime(
     A run whose stopping rule held by N gives its answer, which is worth what the radius is worth
     (`stopped`). One that is still going gives its best guess: the empirical Pareto set, or for
     `AtMost(k)` those k arms of it that beat their nearest rival most clearly. `settled` says what
-    it knows for certain by then: 1 optimal, -1 dominated, 0 undecided, as in `simulate`.
+    it knows for certain by then: 1 optimal, -1 out, 0 undecided, as in `simulate`.
 
     Rules that run compiled, and goals with one eps1. Returns a Dataset with dims budget, goal,
     replication, arm: answer, correct, stopped, pulls, settled (without goal).

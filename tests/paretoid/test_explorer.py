@@ -289,6 +289,22 @@ def test_an_arm_is_corrected_in_its_place_as_if_recorded_so_at_first(tmp_path):
         np.testing.assert_array_equal(again.status().lower, clean.status().lower)
 
 
+def test_a_scale_that_no_binary_outcome_can_have_is_refused_and_was_never_proved(tmp_path):
+    """At a rate of 1/2 the scale of 0/1 outcomes is 1/2, whatever was stated."""
+    path = tmp_path / "trial.db"
+    with pytest.raises(ValueError, match=r"only 0\.5 is a sub-Gaussian scale"):
+        pt.Explorer(["A", "B"], ["x"], scale=0.1, outcomes="binary", ledger=path)
+    assert not path.exists()
+    design = Design(["A", "B"], ["x"], scale=0.1, outcomes="binary")
+    with Ledger(path, create=True) as ledger, ledger.transaction():  # of an earlier version
+        ledger.append("created", {"design": design.to_dict()}, time="noon", author="ann")
+    with pt.Explorer.open(path) as older:
+        assert older.status().guarantee == "heuristic"
+    assert (
+        pt.Explorer(["A", "B"], ["x"], scale=0.5, outcomes="binary").status().guarantee == "proved"
+    )
+
+
 def test_what_is_known_keeps_its_place_and_what_is_not_is_overridden():
     trial = explorer()
     known, open_, gone = trial.ask(3)
