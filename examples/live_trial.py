@@ -91,8 +91,8 @@ def run(folder: Path, seed: int = 1) -> tuple[list[tuple[int, Status]], pt.Explo
             for allocation in explorer.ask(PATIENTS[site]):
                 if rng.random() < LEAVING:
                     # Moved away before any blood was drawn. Missing for reasons that have nothing
-                    # to do with the outcome, so the trial goes on without it. A patient who left
-                    # because of the booster would be another matter.
+                    # to do with any outcome of the patient, so the trial goes on without it. One
+                    # who left because of the booster would be another matter.
                     explorer.tell(allocation, "missing")
                     continue
                 values = BOOSTERS[allocation.arm] + SPREAD * rng.normal(size=2)

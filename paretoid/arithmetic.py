@@ -4,14 +4,17 @@ Outcomes are summed as differences from a reference, one for each objective: com
 change, and an offset that is large beside the noise takes no digits. The reference is 0 unless an
 arm's mean is `FAR` scales from 0, so that ordinary runs keep their numbers to the last bit.
 
-What remains: n additions err by at most n^2 u (|m| + s), u = 2^-53, for outcomes of mean m (from
-the reference) and spread s, so a mean by n u (|m| + s). A half-width is at least s/sqrt(n) wherever
-that could matter (C + l_i + l_j >= 1), so rounding is less than `SHARE` of it as long as
+What remains: a mean m (from the reference) of n outcomes of spread s errs by at most
+3 n u (|m| + s), u = 2^-53. So a difference of two means errs by at most 4.3 `SHARE` of
+sqrt(s_i^2/n_i + s_j^2/n_j), and the half-width is at least sqrt(x) of it, x = C + l_i + l_j, as
+long as
 
     n^(3/2) (|m|/s + 1) <= RANGE.
 
-At that share the level of an interval grows by less than 2 C SHARE of itself, a thousandth. Every
-run is held to this range, and refused once it leaves it.
+Every run is held to this range, and refused once it leaves it. Within it a level grows by a factor
+of at most exp(SHARE (4.3 sqrt(x) + 3 x/sqrt(n))), the second term only if scales are learnt
+(`level_growth`; theory/PROOFS.md, Section 16). What is called proved keeps delta up to this factor:
+1.001 in all but extreme designs.
 """
 
 from __future__ import annotations
@@ -32,10 +35,10 @@ CENTRED = "centred"
 #: Means this many scales from 0 are summed from a reference.
 FAR = 1024.0
 
-#: Rounding may move a bound by this part of its half-width.
+#: n additions of outcomes move a mean by less than about this part of s/sqrt(n).
 SHARE = 1e-5
 
-#: n^(3/2) (|m|/s + 1) up to which it does not move further.
+#: n^(3/2) (|m|/s + 1) up to which they do not move it further.
 RANGE = SHARE * 2.0**53
 
 
@@ -73,7 +76,7 @@ def reference_of(means: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 def out_of_range(counts: Any, means: Any, spread: Any) -> BoolArray:
-    """Where rounding could move a bound by more than `SHARE` of its half-width.
+    """Where rounding could raise levels by more than `level_growth` says.
 
     counts, means from the reference and spread have one shape; no spread, no judgement.
 
@@ -83,6 +86,19 @@ def out_of_range(counts: Any, means: Any, spread: Any) -> BoolArray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         size = np.asarray(counts, dtype=float) ** 1.5 * (np.abs(means) / spread + 1)
     return np.asarray((size > RANGE) & (spread > 0) & (np.asarray(counts) > 0))
+
+
+def level_growth(x: Any, n: Any = np.inf) -> FloatArray:
+    """The factor by which rounding can raise the level of a bound, at x = C + l_i + l_j.
+
+    `n` is the smaller count of the two arms if scales are learnt; left out if they are known.
+
+    exp(10^-5 * 4.3 * 10) = 1.00043, and exp(10^-5 (43 + 3 * 100/5)) = 1.00103:
+
+    >>> round(float(level_growth(100.0)), 5), round(float(level_growth(100.0, 25)), 5)
+    (1.00043, 1.00103)
+    """
+    return np.asarray(np.exp(SHARE * (4.3 * np.sqrt(x) + 3 * x / np.sqrt(n))))
 
 
 class LostDigitsError(ValueError):

@@ -4,6 +4,9 @@ Under a cone {x : W x >= 0} arm j dominates arm i if W (mu_j - mu_i) > 0 in ever
 Pareto domination of the outcomes W x, so everything proved for these holds: only the outcomes
 change. The rows of W are weights: each says one way of adding the objectives up, and an arm is
 dominated if another is better in all of these ways. W = 1 is the Pareto set itself.
+
+Where a radius learns scales, outcomes must be jointly Gaussian, so that every row of W x is
+Gaussian; that each objective is so by itself does not suffice (theory/PROOFS.md, Section 1).
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ def in_cone(bandit: Bandit, W: Any) -> GaussianBandit:
     scales    sqrt(diag(W Sigma W')), exactly, for a Gaussian bandit with a covariance or one scale
               for each objective
 
-    Its Pareto set is what the cone keeps. Rows are named after what they add up.
+    Its Pareto set is what the cone keeps. Rows are named after what they add up. Outcomes of the
+    bandit are jointly Gaussian, and so are those returned.
 
     >>> bandit = GaussianBandit([[1.0, 0.0], [0.0, 1.0], [0.3, 0.1]], objectives=["x", "y"])
     >>> from paretoid.theory import pareto_set

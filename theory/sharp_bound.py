@@ -30,6 +30,7 @@ from paretoid.theory.checks import (
     shown,
 )
 from paretoid.theory.gaps import combined_gaps
+from paretoid.theory.one_sided import penalty
 from paretoid.theory.radii import (
     KaufmannKoolen,
     LUCB1Like,
@@ -212,27 +213,33 @@ def _event(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float,
 def _spent(radius: PairwiseRadius, K: int, D: int, delta: float) -> float:
     """What the event that some interval fails costs at most.
 
-    Two-sided, the narrower interval of a pair implies the wider, and both sides at once: each pair
-    and objective counts once. One-sided, L_ij^d and U_ji^d fail together, each of the two sides
-    counts.
+    For each pair and objective one two-sided supermartingale serves both sides, and costs the
+    largest level that rests on it. One-sided, L_ij^d and U_ji^d fail on the same side, whose
+    half-plane costs the larger level. A one-sided bound rests on the two-sided supermartingale all
+    the same where its arm's largest level is 0.389 or more (`one_sided.penalty`); then what rests
+    on different supermartingales is added.
     """
     assert isinstance(radius, (Mixture, KaufmannKoolen))
     uneven = isinstance(radius, Mixture) and radius.role_terms(K, D, delta) is not None
     one_sided = isinstance(radius, Mixture) and radius.sides == "one"
-    if isinstance(radius, Mixture) and (
+    if not isinstance(radius, Mixture) or not (
         uneven or (one_sided and not radius.counts_pairs(K, D, delta))
     ):
-        shares = radius.shares or Shares()
-        keep, drop = shares.keep_levels(K, D, delta), shares.drop_levels(K, delta)
-        larger = np.maximum(keep[:, None, :], drop.T[:, :, None])  # (i, j, d)
-        ordered = float(larger[~np.eye(K, dtype=bool)].sum())
-        if one_sided:
-            return ordered
-        upper = np.triu_indices(K, 1)
-        pairs = np.maximum(larger, larger.transpose(1, 0, 2))[upper]
-        return float(pairs.sum())
-    keep_count, drop_count = claim_counts(K, D, radius.union)
-    return delta * K1(K, D) / min(keep_count, drop_count)
+        keep_count, drop_count = claim_counts(K, D, radius.union)
+        return delta * K1(K, D) / min(keep_count, drop_count)
+    shares = radius.shares or Shares()
+    keep, drop = shares.keep_levels(K, D, delta), shares.drop_levels(K, delta)
+    half_keep, half_drop = (
+        one_sided & (penalty(levels.max(axis=1)) < math.log(2)) for levels in (keep, drop)
+    )
+    # (i, j, d) for L_ij^d and U_ji^d, the largest level that rests on a half-plane or on both sides
+    lower, upper = keep[:, None, :], drop.T[:, :, None]
+    by_lower, by_upper = half_keep[:, None, None], half_drop[None, :, None]
+    half = np.maximum(np.where(by_lower, lower, 0.0), np.where(by_upper, upper, 0.0))
+    both = np.maximum(np.where(by_lower, 0.0, lower), np.where(by_upper, 0.0, upper))
+    first, second = np.triu_indices(K, 1)
+    two_sided = np.maximum(both[first, second], both[second, first])
+    return float((two_sided + half[first, second] + half[second, first]).sum())
 
 
 def _first_below(

@@ -75,6 +75,8 @@ def record(
 ) -> None:
     """Report outcomes of a participant; what is not named has not arrived yet.
 
+    Whether one is missing must not depend on any outcome of the participant, in any endpoint.
+
     An outcome far from those that this site has entered, a likely wrong unit and a duplicate are
     asked back first; --yes enters them, with a note in the log.
 

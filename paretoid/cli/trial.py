@@ -206,6 +206,9 @@ def record(
               paretoid trial record trial.db 17 missing
               paretoid trial record trial.db --csv week3.csv
 
+    An outcome may be missing because of the arm or of what happened before, but not because of any
+    outcome of that participant, in this endpoint or another: record those as values.
+
     An outcome far outside what its endpoint has shown, a likely wrong unit and a duplicate are
     asked back first; --yes records them, with a note in the log.
     """

@@ -24,6 +24,8 @@ class Measured:
     W           (rows, D) the cone, on outcomes turned so that larger is better
     rows        names of the rows, which are the objectives of the trial
 
+    Where scales are learnt, what is measured is jointly Gaussian: every row must be Gaussian.
+
     >>> measured = Measured.of([[1.0, 0.5], [0.0, 1.0]], ["gain", "harm"], ["harm"], None)
     >>> measured.outcome([3.0, 2.0], id=1)
     {'gain + 0.5 harm': 2.0, 'harm': -2.0}

@@ -60,7 +60,8 @@ class Explorer(Session):
     radius, rule       as in `simulate`, every rule; the default is `APE`
     seed               shuffles the order within a batch, nothing else
     cone               W or statements as in `in_cone`: outcomes are told as measured and judged by
-                       its rows, which the goals' eps and the `status` are about
+                       its rows, which the goals' eps and the `status` are about. Where scales
+                       are learnt outcomes must be jointly Gaussian, so that every row is
     randomise          a `Randomisation`: arms are drawn, with probabilities from the rule's wishes;
                        without it the rule alone decides, and who knows the outcomes knows the arm
     ledger             a file that does not exist yet; without it the log is in memory
@@ -73,11 +74,11 @@ class Explorer(Session):
     overridden, batches be large, outcomes late. Each objective uses the longest beginning of the
     allocations, in their order, that is complete for it; later outcomes wait (`status`).
 
-    *What breaks it.* Missingness that has to do with the outcome: record "missing" only where the
-    reason has nothing to do with the value (a patient who leaves because a vaccine made them ill
-    is no such case). Populations that change: if later patients respond differently, an arm has
-    no one mean. Outcomes of different subjects that depend on each other (paired designs). A
-    scale or radius chosen after seeing data.
+    *What breaks it.* Missingness that has to do with an outcome: whether one is missing may depend
+    on the arm and on what happened before, not on any outcome of that subject, in this objective
+    or another (a patient who leaves because a vaccine made them ill). Populations that change: if
+    later patients respond differently, an arm has no one mean. Outcomes of different subjects that
+    depend on each other (paired designs). A scale or radius chosen after seeing data.
 
     *Batches* cost samples, because outcomes within a batch cannot steer it. On COV-BOOST with a
     known scale and delta = 0.1 (validation/benchmarks/batching.py), relative to n = 1:
@@ -322,8 +323,9 @@ class Explorer(Session):
         `outcome` is one number per objective in the user's own direction, None for what has not
         arrived yet, "missing" for what never will; or a mapping from objectives to these; or
         "missing" for a subject who has left. "Missing" is only for reasons that have nothing to
-        do with the value: missingness that depends on it (illness after a dose, a sample too weak
-        to read) biases the means, and no radius covers that.
+        do with any outcome of the subject, in any objective: missingness that depends on one
+        (illness after a dose, a sample too weak to read) biases the means of all that are
+        correlated with it, and no radius covers that.
 
         `unplanned=True` records the outcome of a subject that was never asked for, under an arm
         and, if wished, an id of your own. Decide to record it before seeing it.

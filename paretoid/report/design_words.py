@@ -262,9 +262,12 @@ def _assumptions(design: Design) -> Sequence[tuple[str, str]]:
     known = "Outcomes" if not design.learnt.any() else "Outcomes in the other endpoints"
     law = []
     if design.learnt.any():
+        gaussian = "are Gaussian, with a variance of each arm's own that stays the same."
+        if design.cone is not None:
+            gaussian = ("are jointly Gaussian, so that every sum that is judged is Gaussian, with "
+                        "variances of each arm's own that stay the same.")  # fmt: skip
         law.append((
-            f"{some}, as recorded, are Gaussian, with a variance of each arm's own that stays the "
-            f"same.",
+            f"{some}, as recorded, {gaussian}",
             "Outcomes that are not need a transformation fixed beforehand, such as logarithms.",
         ))  # fmt: skip
     if not design.learnt.all():
@@ -279,8 +282,9 @@ def _assumptions(design: Design) -> Sequence[tuple[str, str]]:
          "A population that drifts during the trial is not covered."),
         ("Outcomes of different participants are independent, given what happened before.",
          "Paired, crossed-over and clustered designs are not covered."),
-        ("What is missing is missing for reasons unrelated to its value.",
-         "Losses because of the outcome (illness, a value below detection) are recorded as values, "
+        ("Whether an outcome is missing may depend on the arm and on what happened before, but not "
+         "on any outcome of that participant, in this endpoint or another.",
+         "Losses because of an outcome (illness, a value below detection) are recorded as values, "
          "by a rule fixed beforehand."),
         ("In each endpoint outcomes are used in the order of allocation, up to the first that is "
          "awaited.",

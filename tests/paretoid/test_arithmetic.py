@@ -1,6 +1,8 @@
 """Lost digits never break delta: outcomes are summed from a reference, and runs keep in range."""
 
 import json
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid.arithmetic import LostDigitsError, out_of_range, reference_of
+from paretoid.arithmetic import (
+    RANGE,
+    SHARE,
+    LostDigitsError,
+    level_growth,
+    out_of_range,
+    reference_of,
+)
+from paretoid.loop import Tally
 from paretoid.runs.files import manifest_text
 from paretoid.runs.setting import Setting
 from paretoid.validation.equality import assert_engine_equals_loop
@@ -98,19 +108,62 @@ def test_ordinary_means_have_no_reference():
     assert reference_of(MEANS + 1e5, scale).tolist() == [1e5 + 1, 1e5 + 1]
 
 
-def test_the_range_bounds_what_sums_can_lose():
-    # An exact sum (fsum) against the running one, for outcomes at the edge of the range.
-    import math
-
-    rng = np.random.default_rng(5)
-    n, mean = 10_000, 5e4
-    values = mean + rng.standard_normal(n)
-    assert not out_of_range(np.array([n]), np.array([mean]), np.ones(1)).any()
-    assert out_of_range(np.array([n]), np.array([mean * 2]), np.ones(1)).any()
-    running = 0.0
+def summed(values):
+    """(mean, ss) as the package sums them, and both exactly, of outcomes given as floats."""
+    tally = Tally(1, 1)
     for value in values:
-        running += value
-    assert abs(running - math.fsum(values)) / n <= 1e-5 / math.sqrt(n)
+        tally.add(0, np.array([value]))
+    samples = tally.samples()
+    exact = [Fraction(float(value)) for value in values]
+    mean = sum(exact) / len(exact)
+    ss = sum((value - mean) ** 2 for value in exact)
+    return float(samples.means[0, 0]), float(samples.ss[0, 0]), mean, ss
+
+
+@pytest.mark.parametrize("falling", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 12, 200, 2000])
+def test_means_and_spreads_err_by_no_more_than_the_proof_says(n, falling):
+    """PROOFS.md, Section 16, in exact fractions at the edge of the range."""
+    rng, worst = np.random.default_rng(n), 0.0
+    for _ in range(30 if n < 200 else 3):
+        streams = []
+        for s in (1.0, rng.uniform(0.1, 10)):
+            m = s * (0.99 * RANGE / n**1.5 - 1) * rng.uniform(0.9, 0.99)
+            values = m + s * rng.standard_normal(n)
+            mean, ss, exact, exact_ss = summed(np.sort(values)[::-1] if falling else values)
+            spread = math.sqrt(exact_ss / n)
+            if n > 3 and not out_of_range(n, m, spread):
+                assert abs(Fraction(ss) - exact_ss) <= 6 * SHARE / math.sqrt(n) * exact_ss
+            assert not out_of_range(n, m, s)
+            streams.append((mean, exact, s * s / n))
+        (one, first, v), (two, second, w) = streams
+        error = abs(Fraction(one - two) - (first - second)) / Fraction(SHARE * math.sqrt(v + w))
+        worst = max(worst, float(error))
+    assert worst <= (4.3 if n < 12 else math.sqrt(2))
+    assert out_of_range(n, RANGE, 1.0)
+
+
+def test_by_what_factor_a_level_can_grow():
+    """x = C + l_i + l_j, with C <= 2 log(1/level), at the ends of what the package takes."""
+    longest = RANGE ** (2 / 3)  # outcomes of one arm, by the range
+    tails = 2 * math.log1p(longest / 1e-12)  # rho is at least 1e-12
+    assert level_growth(2 * math.log(1e97) + tails) < 1.001
+    assert level_growth(2 * math.log(1e300) + tails) < 1.0017
+    assert level_growth(2 * math.log(1e300) + tails, 4) < 1.025
+    n = np.arange(4, 100)
+    assert (level_growth(np.minimum(120, 16 * np.sqrt(n)), n) < 1.001).all()
+    for K, D, rho in ((2, 1, 5.0), (20, 3, 30.0), (1000, 20, 5.0), (1000, 20, 300.0)):
+        radius = pt.UnknownScale(rho=rho)
+        n = np.geomspace(radius.first_count(K, D, 1e-12), longest, 500).astype(int)
+        x = max(radius.constants(K, D, 1e-12)) + np.log1p(n / rho) + math.log1p(longest / rho)
+        assert (level_growth(x, n) < 1.001).all()
+
+
+def test_a_bound_that_is_narrower_by_the_rounding_has_that_level():
+    # exp(-y^2/2) at y = sqrt(x) - eta, over exp(-x/2), is below exp(eta sqrt(x)): 4.3e-5 = eta
+    for x in (1.0, 100.0, 1470.0):
+        grown = math.exp(-((math.sqrt(x) - 4.3e-5) ** 2) / 2 + x / 2)
+        assert 1 < grown <= level_growth(x)
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 import paretoid as pt
 from paretoid.cones import as_cone, extreme_rays, in_cone, preferences
@@ -173,6 +174,16 @@ def test_outcomes_that_cannot_be_added_up_are_refused(outcome, says):
     trial = pt.Explorer(["A", "B"], ["x", "y"], cone=W, scale=1.0)
     with pytest.raises(ValueError, match=says):
         trial.tell(trial.ask(), outcome)
+
+
+def test_gaussian_endpoints_may_add_up_to_something_else():
+    """x and y are N(0, 1) and uncorrelated, but x + y is 0 in half of the draws."""
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(20_000)
+    y = x * rng.choice([-1.0, 1.0], len(x))
+    # one of Kolmogorov's two distances exceeds 0.02 once in 2 10^6 seeds
+    assert max(kstest(values, "norm").statistic for values in (x, y)) < 0.02
+    assert abs(np.mean(x + y == 0.0) - 0.5) < 0.02  # five standard errors are 0.018
 
 
 def test_a_missing_objective_loses_the_rows_that_need_it_only():

@@ -140,6 +140,23 @@ def test_endpoints_of_different_kinds_have_the_law_that_their_radius_assumes():
     assert "x larger Gaussian y larger 0 or 1 0.5 z larger 0 to 10 5" in text
 
 
+def test_missing_outcomes_depend_on_no_outcome_of_the_participant():
+    text = words(Design(["A", "B"], ["x", "y"]))
+    assert (
+        "may depend on the arm and on what happened before, but not on any outcome of that "
+        "participant, in this endpoint or another." in text
+    )
+    assert "unrelated to its value" not in text
+
+
+def test_a_cone_whose_scales_are_learnt_needs_jointly_gaussian_outcomes():
+    cone = [[1.0, 0.5], [0.0, 1.0]]
+    assert "are jointly Gaussian" in words(Design(["A", "B"], ["x", "y"], cone=cone))
+    known = Design(["A", "B"], ["x", "y"], cone=cone, scale=1.0)
+    for design in (known, Design(["A", "B"], ["x", "y"])):
+        assert "jointly" not in words(design)
+
+
 def test_practical_sets_have_their_own_words():
     text = words(Design(["A", "B"], ["x", "y"], pt.PracticalSet(0.5)))
     assert "The margin is 0.5 in every endpoint" in text

@@ -405,6 +405,16 @@ def test_intervals_need_the_prefix_of_allocations_when_outcomes_are_late():
     assert wrong["arrived"].mean() > alarm
 
 
+def test_losses_that_depend_on_another_endpoint_shift_the_mean():
+    """y is lost where x < 0: E[y | x > 0] = r sqrt(2/pi) for correlated standard normals."""
+    rng, draws, r = np.random.default_rng(6), 20_000, 0.8
+    x, noise, chance = rng.standard_normal((3, draws))
+    y = r * x + math.sqrt(1 - r * r) * noise
+    shift = r * math.sqrt(2 / math.pi)  # 0.638
+    assert y[x > 0].mean() == pytest.approx(shift, abs=0.04)  # the standard error is below 0.008
+    assert y[chance > 0].mean() == pytest.approx(0, abs=0.05)  # 0.01: lost for other reasons
+
+
 def test_the_package_exports_the_radii():
     for name in ("KaufmannKoolen", "Mixture", "LUCB1Like", "UnknownScale", "chi"):
         assert name in theory.__all__

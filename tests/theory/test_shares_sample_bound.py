@@ -104,12 +104,26 @@ def sample_bound(gaps, design):
 
 
 def probability_of_the_event(design):
-    """What the union bound leaves of the event that every lower and every upper bound holds."""
+    """What the union bound leaves of the event that every lower and every upper bound holds.
+
+    Each bound rests on one supermartingale: its constant says which. Where it is 2 log(1/level),
+    that is the two-sided one of the pair and objective, else the half-plane on which the bound
+    fails. Each supermartingale costs the largest level that rests on it.
+    """
     keep = design.shares.keep_levels(design.K, design.D, design.delta)
     drop = design.shares.drop_levels(design.K, design.delta)
-    # L_ij^d and U_ji^d fail when i - j is overestimated: one supermartingale, the larger level
-    spent = sum(max(keep[i, d], drop[j, i]) for i, j in design.pairs() for d in range(design.D))
-    return max(0.0, 1 - spent)
+    terms, costs = design.terms, {}
+
+    def pay(level, constant, over, under, d):
+        half = constant < -2 * math.log(level) - 1e-9
+        rests_on = (over, under, d) if half else (frozenset((over, under)), d)
+        costs[rests_on] = max(costs.get(rests_on, 0.0), level)
+
+    for i, j in design.pairs():
+        for d in range(design.D):  # L_ij fails where i - j is overestimated, U_ij where j - i is
+            pay(keep[i, d], terms.keep_arm[i] + terms.keep_objective[d], i, j, d)
+            pay(drop[i, j], terms.drop_arm[i] + terms.drop_rival[j], j, i, d)
+    return max(0.0, 1 - sum(costs.values()))
 
 
 # --- the lemmas at (b_t, c_t), with intervals that differ by order and objective -----------------
@@ -349,3 +363,28 @@ def test_the_event_of_all_intervals_by_hand():
     uneven = Design(2, 1, 0.1, np.full(2, 30.0), Shares(arms=[0.75, 0.25]))
     # (0, 1): max(0.075, 0.025), (1, 0): max(0.025, 0.075)
     assert probability_of_the_event(uneven) == pytest.approx(0.85, rel=1e-9)
+
+
+def test_a_one_sided_and_a_two_sided_bound_do_not_fail_together():
+    # Two arms, one objective: a lower and an upper bound of each arm have its share of 0.65, which
+    # is 0.4 or 0.25. 0.4 is above the threshold of 0.389: L_01 and U_01 rest on the two-sided
+    # supermartingale, 0.4 for both; U_10 rests on the half-plane on which L_01 fails, L_10 on that
+    # of U_01: 0.25 each. So 0.9, where the larger level of each side would say 0.8.
+    shares = Shares(arms=[0.4 / 0.65, 0.25 / 0.65])
+    known = theory.sample_bound([[0.0], [1.0]], 0.65, theory.Mixture(shares=shares))
+    assert known.probability == pytest.approx(0.1, rel=1e-9)
+
+
+@pytest.mark.parametrize("sides", ["one", "two"])
+def test_levels_on_either_side_of_the_threshold_cost_what_they_rest_on(sides):
+    rng, some = np.random.default_rng(8), 0
+    for _ in range(300):
+        K, D = rng.integers(2, 4), rng.integers(1, 3)
+        uneven = (0.98 * rng.dirichlet(np.full(size, 0.4)) + 0.02 / size for size in (K, K, D))
+        design = Design(K, D, rng.uniform(0.4, 0.9), np.full(K, 30.0), Shares(*uneven), sides)
+        expected = min(probability_of_the_event(design), 1 - design.delta)
+        radius = theory.Mixture(shares=design.shares, sides=sides)
+        known = theory.sample_bound(9.0 * np.arange(K * D).reshape(K, D), design.delta, radius)
+        assert known.probability == pytest.approx(expected, abs=1e-9)
+        some += 0 < expected
+    assert some > 10
