@@ -262,4 +262,5 @@ def extreme_rays(constraints: FloatArray) -> FloatArray:
                 scaled = np.where(np.abs(ray) < 1e-12, 0.0, ray) / np.abs(ray).max()
                 if not any(np.allclose(scaled, other, atol=1e-9) for other in found):
                     found.append(scaled)
-    return np.array(sorted(found, key=tuple)).reshape(len(found), D)
+    found.sort(key=lambda ray: tuple(ray.round(9)))  # in the same order whatever the last bit is
+    return np.array(found).reshape(len(found), D)
