@@ -1,4 +1,4 @@
-"""`paretoid certify`: is every promise kept, on this machine, today?"""
+"""`paretoid certify`: can a promise be refuted, on this machine, today?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paretoid.cli.terminal import check_folder, note, say, say_json, table, wrap
 
 def certify(
     quick: Annotated[bool, typer.Option("--quick", help="About a minute.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Hours: many more runs.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Half an hour: many more runs.")] = False,
     program: Annotated[
         str | None,
         typer.Option(metavar="COMMAND", help="Test this program instead, in any language."),
@@ -48,9 +48,9 @@ def certify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check that every proved guarantee holds on this machine.
+    """Try to refute every proved guarantee on this machine.
 
-    Exit code 1 if one does not. Takes some minutes. --out writes certificate.json and
+    Exit code 1 if one is refuted. Takes some minutes. --out writes certificate.json and
     CERTIFICATE.md. With --program, whether somebody's algorithm keeps its delta: it talks in lines
     of JSON (paretoid.validation.program), runs with your rights and in no sandbox; crashes,
     malformed lines and time-outs are reported with the seed that shows them. Without --instance it
@@ -139,7 +139,7 @@ def _text(certificate: dict[str, Any]) -> str:
         ["mutants caught", f"{sum(bool(by) for by in caught.values())} of {len(caught)}"],
     ]
     lines = [
-        "every guarantee holds" if certificate["holds"] else "a guarantee regressed",
+        "no guarantee was refuted" if certificate["holds"] else "a guarantee was refuted",
         *(wrap(f"REGRESSED {regression}", "  ") for regression in certificate["regressions"]),
         "",
         table(
