@@ -47,7 +47,8 @@ FALSE_ALARM = 1e-6
 class Battery:
     """How much of everything: paths replayed, runs simulated and tested, coverage replications.
 
-    `faults` is the size of the batteries of faults: 0 for none of them, 1 for all.
+    `faults` is the size of the batteries of faults: 0 for none of them, 1 for all. `runs` are
+    those of one cell of wrong answers; slow instances make a share of them.
     """
 
     paths: int
@@ -72,7 +73,7 @@ def certify(
 ) -> dict[str, Any]:
     """Run a battery ("quick", "standard" or "full") and return the certificate as a dictionary.
 
-    `regressions` lists, in sentences, every guarantee that did not hold; empty is what we want.
+    `regressions` lists, in sentences, every guarantee that was refuted; empty is what we want.
     `progress` is told which part comes next.
 
     >>> certify("thorough")
