@@ -106,6 +106,8 @@ class Verdict:
     (True, True, 53, 0)
     >>> verdict.upper <= 0.1
     True
+    >>> verdict.words
+    'certified: P(wrong) <= delta=0.1 on this one bandit'
     >>> print(verdict.summary().splitlines()[0])
     oracle, ParetoSet(eps1=0): certified: P(wrong) <= delta=0.1 on this one bandit
     """
