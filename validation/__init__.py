@@ -18,16 +18,19 @@ if TYPE_CHECKING:
         engine,
     )
     from paretoid.validation.guard import OutOfBudget, assert_independent_replications
+    from paretoid.validation.hard import HardBandit, hard_bandits
     from paretoid.validation.pathwise import assert_path, check_path, engine_path
     from paretoid.validation.radius_coverage import coverage
 
 _WHERE = {
+    "HardBandit": "hard",
     "OutOfBudget": "guard",
     "Verdict": "delta_correct",
     "assert_delta_correct": "delta_correct",
     "assert_independent_replications": "guard",
     "delta_correctness": "delta_correct",
     "engine": "delta_correct",
+    "hard_bandits": "hard",
     "assert_path": "pathwise",
     "check_path": "pathwise",
     "engine_path": "pathwise",
@@ -36,9 +39,9 @@ _WHERE = {
 }
 
 __all__ = [
-    "OutOfBudget", "Verdict", "assert_delta_correct", "assert_independent_replications",
-    "assert_path", "check_path", "compare", "coverage", "delta_correctness", "engine",
-    "engine_path",
+    "HardBandit", "OutOfBudget", "Verdict", "assert_delta_correct",
+    "assert_independent_replications", "assert_path", "check_path", "compare", "coverage",
+    "delta_correctness", "engine", "engine_path", "hard_bandits",
 ]  # fmt: skip
 
 

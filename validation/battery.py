@@ -12,19 +12,29 @@ from typing import Any
 import numpy as np
 
 from paretoid import theory
-from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
-from paretoid.goals import AtMost, Cover, Goal, ParetoSet
+from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit, MixedBandit
+from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.instances import load_instance
 from paretoid.intervals import share_upper_bound
 from paretoid.rules import APE
 from paretoid.runs.simulate import simulate
 from paretoid.summaries import summaries
 from paretoid.theory.checks import check_choice, check_count
-from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.theory.limits import at_least, at_most
+from paretoid.theory.radii import (
+    BetaBinomial,
+    KaufmannKoolen,
+    MixedScale,
+    Mixture,
+    Radius,
+    SingleArm,
+    UnknownScale,
+)
 from paretoid.validation import bounds, faults, mutants
 from paretoid.validation.benchmarks import participants
 from paretoid.validation.delta_correct import delta_correctness, engine
-from paretoid.validation.evidence import log_evidence, sequential_upper_bound
+from paretoid.validation.evidence import log_evidence, sequential_upper_bound, would_notice
+from paretoid.validation.hard import HardBandit, hard_bandits
 from paretoid.validation.pathwise import check_path, engine_path, watched_goals
 from paretoid.validation.radius_coverage import coverage
 from paretoid.versions import versions
@@ -37,7 +47,8 @@ FALSE_ALARM = 1e-6
 class Battery:
     """How much of everything: paths replayed, runs simulated and tested, coverage replications.
 
-    `faults` is the size of the batteries of faults: 0 for none of them, 1 for all.
+    `faults` is the size of the batteries of faults: 0 for none of them, 1 for all. `runs` are
+    those of one cell of wrong answers; slow instances make a share of them.
     """
 
     paths: int
@@ -52,8 +63,8 @@ class Battery:
 
 BATTERIES = {
     "quick": Battery(60, 300, 60, 200, 250, 20, 2),
-    "standard": Battery(300, 2_000, 150, 800, 600, 60, 4, 1.0),
-    "full": Battery(4_000, 100_000, 1_000, 10_000, 3_000, 1_000, 20, 1.0),
+    "standard": Battery(300, 2_000, 100, 400, 400, 60, 4, 0.05),
+    "full": Battery(2_000, 10_000, 300, 800, 600, 500, 6, 0.05),
 }
 
 
@@ -62,7 +73,7 @@ def certify(
 ) -> dict[str, Any]:
     """Run a battery ("quick", "standard" or "full") and return the certificate as a dictionary.
 
-    `regressions` lists, in sentences, every guarantee that did not hold; empty is what we want.
+    `regressions` lists, in sentences, every guarantee that was refuted; empty is what we want.
     `progress` is told which part comes next.
 
     >>> certify("thorough")
@@ -164,13 +175,31 @@ def _pathwise(size: Battery, seed: int, regressions: list[str]) -> dict[str, Any
     return total
 
 
-def _problems() -> list[tuple[str, Bandit, list[Goal], int | None]]:
-    """Instances whose error rates are measured, and their budgets.
+@dataclass(frozen=True)
+class _Problem:
+    """An instance whose error rates are measured, and how: `share` is that of a battery's runs."""
 
-    Errors are likeliest where arms are almost tied and the run goes on and on: the first two.
+    name: str
+    bandit: Bandit
+    goals: list[Goal]
+    radii: list[Radius]
+    share: float = 1.0
+    deltas: tuple[float, ...] = (0.1, 0.5)
+    budget: int | None = None
+
+
+def _problems() -> list[_Problem]:
+    """Instances whose error rates are measured.
+
+    Errors are likeliest where arms tie and delta is large. A margin lets runs stop there, so the
+    first ones are ties under a margin.
     """
-    tied = GaussianBandit([[0.0], [0.001]], scale=1.0)
-    crowd = GaussianBandit([[0.0, 0.0], [0.001, 0.001], [0.002, -0.002], [-0.001, 0.001]])
+    known: list[Radius] = [Mixture(), KaufmannKoolen(), SingleArm(), UnknownScale()]
+    heuristic: list[Radius] = [
+        KaufmannKoolen("approximate", union="none"), Mixture(union="none"),
+    ]  # fmt: skip
+    pair, near = hard_bandits(2, 1, eps1=0.3), hard_bandits(2, 1)[1]
+    five = {hard.name: hard.bandit for hard in hard_bandits(5, 2, eps1=0.3)}
     front = GaussianBandit([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.3, 0.2]], scale=1.0)
     trade = GaussianBandit(
         [[2.0, 30.0], [1.0, 10.0], [0.5, 20.0]], scale=[1.0, 10.0],
@@ -181,21 +210,56 @@ def _problems() -> list[tuple[str, Bandit, list[Goal], int | None]]:
         scale=[[1.0, 3.0], [0.3, 1.0], [2.0, 1.0], [1.0, 0.1]],
     )
     coins = BernoulliBandit([[0.8, 0.3], [0.4, 0.7], [0.3, 0.2], [0.55, 0.5]])
+    kinds = MixedBandit([[0.0, 0.5], [0.0, 0.5], [-1.0, 0.2]], ["gaussian", "binary"],
+                        correlation=0.9)  # fmt: skip
+    toxic = GaussianBandit(
+        [[0.0, 0.0], [1.0, 0.501]], objectives=["effect", "toxicity"], minimize=["toxicity"]
+    )
     everything: list[Goal] = [ParetoSet(0.1), AtMost(1, 0.1), AtMost(2, 0.1), Cover(0.1, 0.3)]
-    return [
-        ("two arms almost tied", tied, [ParetoSet()], 1000),
-        ("four arms almost tied", crowd, [ParetoSet(), AtMost(1), AtMost(2), Cover()], 2000),
-        ("four arms near a front", front, everything, None),
-        ("effect against cost", trade, [ParetoSet(), AtMost(1), Cover(0.0, 0.5)], None),
-        (
-            "unequal variances, vector margins",
-            unequal,
-            [ParetoSet((0.1, 0.3)), AtMost(2, (0.1, 0.3)), Cover((0.1, 0.3), (0.2, 0.1))],
-            4000,
+    margin: list[Goal] = [ParetoSet(0.3), AtMost(2, 0.3), Cover(0.3, 0.2)]
+    vector = (0.3, 0.9)
+    limited: list[Goal] = [
+        ParetoSet(limits={"toxicity": at_most(0.3, slack=0.2)}),
+        AtMost(
+            1,
+            limits={
+                "toxicity": at_most(0.3, slack=0.2),
+                "effect": at_least(-0.5, slack=0.4, compared=True),
+            },
         ),
-        ("four coins", coins, everything, None),
-        ("COV-BOOST", load_instance("covboost"), [AtMost(1), AtMost(2), Cover(0.0, 0.5)], None),
     ]
+    mixed: list[Radius] = [MixedScale(["unknown", "known"]), Mixture()]
+    pairs: list[Radius] = [Mixture(union="pairs"), UnknownScale(union="pairs")]
+    return [
+        _Problem("two equal arms, a margin", pair[2].bandit, margin[:1], [*known, *_shared(2)]),
+        _Problem("two arms almost tied", near.bandit, [ParetoSet()], known, share=0.5),
+        _Problem("five equal arms, a margin", five["crowd"], margin,
+                 [*known, *_shared(5), *heuristic], share=0.1),
+        _Problem("four arms just beyond the margin", five["beyond the margin"], margin, known,
+                 share=0.1),
+        _Problem("unequal scales, a margin", five["unequal scales"], margin,
+                 [*known, *_shared(5)]),
+        _Problem("unequal variances, vector margins", unequal,
+                 [ParetoSet(vector), AtMost(2, vector), Cover(vector, (0.6, 0.3))], known,
+                 share=0.3, budget=20_000),
+        _Problem("four arms near a front", front, everything, [*known, *_shared(4)], share=0.3),
+        _Problem("effect against cost", trade, [ParetoSet(), AtMost(1), Cover(0.0, 0.5)], known),
+        _Problem("an arm just beyond its limit", toxic, limited[:1], [Mixture(), UnknownScale()]),
+        _Problem("an arm just beyond its limit", toxic, limited[1:], [Mixture(), UnknownScale()]),
+        _Problem("a practical margin", GaussianBandit([[0.0, 0.0], [0.0, -1.501]]),
+                 [PracticalSet(1.0, 0.5)], pairs, share=0.05),
+        _Problem("outcomes of two kinds", kinds, margin[:2], mixed),
+        _Problem("two equal coins, a margin", BernoulliBandit([[0.3], [0.3]]), [ParetoSet(0.15)],
+                 [BetaBinomial()], share=0.1),
+        _Problem("two equal coins, a margin", BernoulliBandit([[0.3], [0.3]]), [ParetoSet(0.15)],
+                 [Mixture(), KaufmannKoolen()]),
+        _Problem("four coins", coins, everything, [BetaBinomial()], share=0.02),
+        _Problem("four coins", coins, everything, [Mixture(), *_shared(4)[:1]], share=0.3),
+        _Problem("COV-BOOST", load_instance("covboost"),
+                 [AtMost(1), AtMost(2), Cover(0.0, 0.5)],
+                 [Mixture(), KaufmannKoolen(), UnknownScale(), *_shared(20)], share=0.03,
+                 deltas=(0.1,)),
+    ]  # fmt: skip
 
 
 def _shared(K: int) -> list[Radius]:
@@ -209,52 +273,52 @@ def _shared(K: int) -> list[Radius]:
 
 
 def _errors(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, Any]]:
-    """Wrong answers of `simulate`, for proved radii and a heuristic one beside them."""
+    """Wrong answers of `simulate`, for proved radii and heuristic ones beside them."""
     rows = []
-    radii: list[Radius] = [
-        Mixture(), KaufmannKoolen(), UnknownScale(), KaufmannKoolen("approximate", union="none"),
-        Mixture(union="none"),
-    ]  # fmt: skip
-    for name, bandit, goals, budget in _problems():
-        for radius in [*radii, *_shared(bandit.K)]:
-            if isinstance(radius, UnknownScale) and bandit.model != "gaussian":
-                continue
-            runs = size.runs if bandit.K < 10 else max(size.runs // 20, 10)
-            for delta in (0.1,) if bandit.K >= 10 else (0.1, 0.5):
-                data = simulate(
-                    bandit, goals, radius=radius, delta=delta, replications=runs, seed=seed,
-                    max_samples=budget,
-                )  # fmt: skip
-                proved = radius.guarantee == "proved"
-                for goal, summary in zip(goals, summaries(data), strict=True):
-                    wrong = summary.wrong
-                    rows.append(
-                        {
-                            "instance": name,
-                            "goal": str(goal),
-                            "radius": repr(radius),
-                            "guarantee": radius.guarantee,
-                            "delta": delta,
-                            "runs": runs,
-                            "stopped": summary.stopped,
-                            "errors": wrong,
-                            "clopper_pearson": _round(share_upper_bound(wrong, runs)),
-                            "sequential": _round(sequential_upper_bound(runs, wrong)),
-                            "mean_time": _round(summary.mean[0], 5),
-                        }
-                    )
-                    if proved and log_evidence(runs, wrong, delta) >= -math.log(FALSE_ALARM):
-                        regressions.append(
-                            f"errors: {radius!r}, {goal} on {name}: {wrong} wrong answers in "
-                            f"{runs} runs exceed delta={delta:g}."
-                        )
+    cells = [
+        (problem, radius, delta)
+        for problem in _problems()
+        for radius in problem.radii
+        for delta in problem.deltas
+    ]
+    for problem, radius, delta in cells:
+        runs = max(round(size.runs * problem.share), 10)
+        data = simulate(
+            problem.bandit, problem.goals, radius=radius, delta=delta, replications=runs,
+            seed=seed, max_samples=problem.budget,
+        )  # fmt: skip
+        guarantee = data.attrs["guarantee"]
+        noticed = would_notice(runs, delta, FALSE_ALARM)
+        for goal, summary in zip(problem.goals, summaries(data), strict=True):
+            wrong = summary.wrong
+            rows.append(
+                {
+                    "instance": problem.name,
+                    "goal": str(goal),
+                    "radius": repr(radius),
+                    "guarantee": guarantee,
+                    "delta": delta,
+                    "runs": runs,
+                    "stopped": summary.stopped,
+                    "errors": wrong,
+                    "clopper_pearson": _round(share_upper_bound(wrong, runs)),
+                    "sequential": _round(sequential_upper_bound(runs, wrong)),
+                    "would_notice": None if noticed is None else _round(noticed),
+                    "mean_time": _round(summary.mean[0], 5),
+                }
+            )
+            if guarantee == "proved" and log_evidence(runs, wrong, delta) >= -math.log(FALSE_ALARM):
+                regressions.append(
+                    f"errors: {radius!r}, {goal} on {problem.name}: {wrong} wrong answers in "
+                    f"{runs} runs exceed delta={delta:g}."
+                )
     return rows
 
 
 def _sequential(size: Battery, seed: int, regressions: list[str]) -> list[dict[str, Any]]:
     """The engine under `assert_delta_correct`, as a stranger would test it."""
-    bandits = [
-        GaussianBandit([[0.0, 1.0], [1.0, 0.0], [0.2, 0.1]]),
+    bandits: list[Bandit | HardBandit] = [
+        *hard_bandits(3, 2, eps1=0.1),
         BernoulliBandit([[0.9, 0.2], [0.1, 0.8], [0.05, 0.1]]),
     ]
     rows = []

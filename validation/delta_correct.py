@@ -31,6 +31,7 @@ from paretoid.theory.checks import (
 )
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
 from paretoid.validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
+from paretoid.validation.hard import HardBandit
 
 Algorithm = Callable[[Bandit, float, int], Any]
 
@@ -63,6 +64,7 @@ class BanditRecord:
 
     runs, errors   made, and wrong answers among them (empty sets included)
     empty          empty sets among the errors
+    unanswered     stopped by the budget where nobody has to answer; neither errors nor faults
     faults         runs without a usable answer, by kind; no errors, see `Verdict.passed`
     evidence       E_n, the bet against "P(wrong) <= delta"
     clopper_pearson, upper   upper confidence bounds on P(wrong): for fixed n, and sequential
@@ -75,6 +77,7 @@ class BanditRecord:
     runs: int
     errors: int
     empty: int
+    unanswered: int
     faults: dict[str, int]
     evidence: float
     clopper_pearson: float
@@ -91,6 +94,7 @@ class Verdict:
     rejected    the error rate is above delta on some bandit: wrong with chance <= false_alarm
     passed      not rejected and no fault: nothing speaks against delta
     certified   passed, and every sequential upper bound is at most delta
+    words       which of these it is, and on how many bandits: of others it says nothing
     records     one `BanditRecord` per bandit
     faults      the first of each kind on each bandit, with its seed
 
@@ -102,8 +106,10 @@ class Verdict:
     (True, True, 53, 0)
     >>> verdict.upper <= 0.1
     True
+    >>> verdict.words
+    'certified: P(wrong) <= delta=0.1 on this one bandit'
     >>> print(verdict.summary().splitlines()[0])
-    oracle, ParetoSet(eps1=0): certified: P(wrong) <= delta=0.1
+    oracle, ParetoSet(eps1=0): certified: P(wrong) <= delta=0.1 on this one bandit
     """
 
     algorithm: str
@@ -141,26 +147,35 @@ class Verdict:
         """Passed, and the error rate is shown to be at most delta on every bandit."""
         return self.passed and self.upper <= self.delta
 
+    @property
+    def words(self) -> str:
+        """The verdict, with the bandits that it is about."""
+        n = len(self.records)
+        on = "on this one bandit" if n == 1 else f"on these {n} bandits"
+        if self.rejected:
+            bad = sum(r.evidence >= n / self.false_alarm for r in self.records)
+            where = "on this bandit" if n == 1 else f"on {bad} of these {n} bandits"
+            return f"REJECTED: P(wrong) exceeds delta={self.delta:g} {where}"
+        if self.faults:
+            return f"FAULTY: not every run gave a usable answer {on}"
+        if self.certified:
+            return f"certified: P(wrong) <= delta={self.delta:g} {on}"
+        return f"passed: nothing speaks against delta={self.delta:g} {on}; more runs say more"
+
     def summary(self) -> str:
         """What was found, in a few lines."""
-        if self.rejected:
-            verdict = f"REJECTED: P(wrong) exceeds delta={self.delta:g}"
-        elif self.faults:
-            verdict = "FAULTY: not every run gave a usable answer"
-        elif self.certified:
-            verdict = f"certified: P(wrong) <= delta={self.delta:g}"
-        else:
-            verdict = f"passed: nothing speaks against delta={self.delta:g}; more runs say more"
         level = f"{100 * self.confidence:g}%"
         lines = [
-            f"{self.algorithm}, {self.goal}: {verdict}",
+            f"{self.algorithm}, {self.goal}: {self.words}",
             f"  {self.runs} runs, {self.errors} wrong answers, seed {self.seed}, "
             f"false alarm at most {self.false_alarm:g}",
         ]
         for r in self.records:
+            silent = f", {r.unanswered} without an answer" if r.unanswered else ""
+            time = "" if math.isnan(r.mean_time) else f"; mean time {r.mean_time:,.0f}"
             lines.append(
-                f"  {r.bandit}: {r.errors}/{r.runs} wrong; P(wrong) <= {r.upper:.3g} at any time, "
-                f"<= {r.clopper_pearson:.3g} for fixed runs ({level}); mean time {r.mean_time:,.0f}"
+                f"  {r.bandit}: {r.errors}/{r.runs} wrong{silent}; P(wrong) <= {r.upper:.3g} at "
+                f"any time, <= {r.clopper_pearson:.3g} for fixed runs ({level}){time}"
             )
             if r.first_error is not None:
                 what = "empty set" if r.empty == r.errors else "wrong answer"
@@ -174,7 +189,7 @@ class Verdict:
 
 def assert_delta_correct(
     algorithm: Algorithm,
-    bandits: Bandit | Sequence[Bandit],
+    bandits: Bandit | HardBandit | Sequence[Bandit | HardBandit],
     delta: float = 0.1,
     *,
     goal: Goal | None = None,
@@ -187,13 +202,18 @@ def assert_delta_correct(
 ) -> Verdict:
     """`delta_correctness`, raising AssertionError with its summary unless it passed.
 
-    A correct algorithm fails this with probability at most `false_alarm`, whatever `max_runs`.
+    A correct algorithm fails this with probability at most `false_alarm`, whatever `max_runs`. On
+    easy bandits almost anything passes: `validation.hard_bandits(K, D, delta)` are hard ones.
 
     >>> import numpy as np, paretoid as pt
     >>> def oracle(bandit, delta, seed):
     ...     return np.array([False, True]), 0
     >>> assert_delta_correct(oracle, pt.GaussianBandit([[0.0], [1.0]]), max_runs=100).certified
     True
+    >>> from paretoid.validation import engine, hard_bandits
+    >>> ours = engine(max_samples=20_000)    # which refuses exact ties without a limit
+    >>> print(assert_delta_correct(ours, hard_bandits(2, 1), max_runs=8).words)
+    passed: nothing speaks against delta=0.1 on these 4 bandits; more runs say more
     """
     verdict = delta_correctness(
         algorithm, bandits, delta, goal=goal, false_alarm=false_alarm, max_runs=max_runs,
@@ -206,7 +226,7 @@ def assert_delta_correct(
 
 def delta_correctness(
     algorithm: Algorithm,
-    bandits: Bandit | Sequence[Bandit],
+    bandits: Bandit | HardBandit | Sequence[Bandit | HardBandit],
     delta: float = 0.1,
     *,
     goal: Goal | None = None,
@@ -222,12 +242,13 @@ def delta_correctness(
     algorithm     called as algorithm(bandit, delta, seed); returns a (K,) mask of booleans and
                   the number of samples. It draws by `bandit.sample(arm, size, rng)`, or hands the
                   bandit to `paretoid.simulate`, with randomness from `seed` alone
-    bandits       one or several; the promise must hold on each, so each is tested by itself
+    bandits       one or several, such as `hard_bandits(K, D, delta)`; the promise must hold on
+                  each, so each is tested by itself, and a pass says nothing of others
     goal          what a right answer is; the default is `ParetoSet()`
     max_runs      runs on each bandit; fewer on one where the algorithm is found out
     budget        samples one run may draw (`paretoid.simulate` draws up to twice ahead of need,
                   and 1,024 at first);
-                  one more raises `OutOfBudget` inside the algorithm
+                  one more raises `OutOfBudget` inside the algorithm. A `HardBandit` has fewer
     seconds       a limit on each run's time, for one that loops without drawing; needs the main
                   thread and a system with timers. None: no limit
     seed          everything follows from it
@@ -252,17 +273,22 @@ def delta_correctness(
             f"algorithm={algorithm!r} must be callable as algorithm(bandit, delta, seed) and "
             f"return (mask, stopping time)."
         )
-    listed = [bandits] if isinstance(bandits, Bandit) else list(bandits)
-    if not listed or not all(isinstance(bandit, Bandit) for bandit in listed):
-        raise refusal(all(isinstance(bandit, Bandit) for bandit in listed))(
+    kinds = (Bandit, HardBandit)
+    listed = [bandits] if isinstance(bandits, kinds) else list(bandits)
+    if not listed or not all(isinstance(bandit, kinds) for bandit in listed):
+        raise refusal(all(isinstance(bandit, kinds) for bandit in listed))(
             f"bandits={bandits!r} must be a Bandit or a non-empty sequence of them: their true "
             f"means say what a right answer is. Try GaussianBandit(means, scale)."
         )
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
         raise WrongTypeError(f"goal={goal!r} must be ParetoSet, Cover or AtMost.")
-    for bandit in listed:
-        goal.check(bandit.K, bandit.D)
+    hard = [
+        given if isinstance(given, HardBandit) else HardBandit("", given, budget, must_answer=True)
+        for given in listed
+    ]
+    for given in hard:
+        goal.check(given.bandit.K, given.bandit.D)
     delta = check_delta(delta)
     false_alarm = check_between(
         false_alarm, 0, 1, name="false_alarm", why="it is the probability of rejecting a correct "
@@ -276,8 +302,8 @@ def delta_correctness(
         seconds = check_timer(seconds)
     limit = math.log(len(listed) / false_alarm)
     trials = [
-        _Trial(algorithm, bandit, position, delta, goal, budget, seconds, seed)
-        for position, bandit in enumerate(listed)
+        _Trial(algorithm, given, position, delta, goal, min(budget, given.budget), seconds, seed)
+        for position, given in enumerate(hard)
     ]
     for trial in trials:
         for r in range(max_runs):
@@ -340,7 +366,7 @@ class _Trial:
     """The runs of one algorithm on one bandit."""
 
     algorithm: Algorithm
-    bandit: Bandit
+    hard: HardBandit
     position: int
     delta: float
     goal: Goal
@@ -350,12 +376,17 @@ class _Trial:
     runs: int = 0
     errors: int = 0
     empty: int = 0
+    unanswered: int = 0
     first_error: int | None = None
     kinds: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     noises: set[bytes] = field(default_factory=set)
     faulty: int = 0
+
+    @property
+    def bandit(self) -> Bandit:
+        return self.hard.bandit
 
     def run(self, r: int) -> None:
         """Run number r, and once for every bandit the first run again."""
@@ -382,17 +413,25 @@ class _Trial:
         answer: BoolArray | None = None
         time = 0
         problem: tuple[str, str] | None = None
+        late = False
         try:
             with time_limit(self.seconds):
                 result = self.algorithm(given, self.delta, seed)
             answer, time, problem = _read(result, self.bandit.K)
         except OutOfBudget as error:
             problem = ("unfinished", str(error))
+            late = given.drawn <= self.budget  # it was the clock
         except (Exception, SystemExit) as error:
             problem = ("raised", f"{type(error).__name__}: {error}")
         if repeat:
             return answer, time
-        if problem is not None:
+        if (
+            problem is not None
+            and problem[0] == "unfinished"
+            and not (late or self.hard.must_answer)
+        ):
+            self.unanswered += 1
+        elif problem is not None:
             self._fault(problem[0], seed, problem[1])
         if fingerprint(given) != state:
             self._fault("mutated", seed, FAULTS["mutated"])
@@ -411,10 +450,13 @@ class _Trial:
     def record(self, confidence: float) -> BanditRecord:
         """What is reported about this bandit."""
         return BanditRecord(
-            bandit=f"bandit {self.position}, {self.bandit!r}",
+            bandit=", ".join(
+                filter(None, (f"bandit {self.position}", self.hard.name, repr(self.bandit)))
+            ),
             runs=self.runs,
             errors=self.errors,
             empty=self.empty,
+            unanswered=self.unanswered,
             faults=dict(self.kinds),
             evidence=_exp(log_evidence(self.runs, self.errors, self.delta)),
             clopper_pearson=share_upper_bound(self.errors, self.runs, confidence),

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from paretoid.intervals import check_confidence
-from paretoid.theory.checks import check_count, check_delta
+from paretoid.theory.checks import check_between, check_count, check_delta
 
 
 def log_evidence(runs: int, errors: int, delta: float) -> float:
@@ -68,3 +68,29 @@ def sequential_upper_bound(runs: int, errors: int, confidence: float = 0.95) -> 
         middle = (low + high) / 2
         low, high = (middle, high) if middle > 0 and likelihood(middle) >= limit else (low, middle)
     return high
+
+
+def would_notice(
+    runs: int, delta: float, false_alarm: float = 1e-6, power: float = 0.9
+) -> float | None:
+    """The smallest error rate that so many runs find out with probability `power`; None: none.
+
+    They find it out if the bet is won after the last of them: with s errors or more, where the
+    evidence of s reaches 1/false_alarm. At delta = 0.1
+    six wrong answers in six runs are worth 10^6/(7 * 0.9) = 158,730, too little, and seven in seven
+    10^7/(8 * 0.9) = 1,388,889; all seven are wrong with probability p^7, 0.9 at p = 0.985.
+
+    >>> would_notice(6, 0.1) is None, round(would_notice(7, 0.1), 3)
+    (True, 0.985)
+    """
+    from scipy.special import betaincinv
+
+    limit = -math.log(check_between(false_alarm, 0, 1, name="false_alarm", why="it is a chance."))
+    power = check_between(power, 0, 1, name="power", why="it is a chance.")
+    if log_evidence(runs, runs, delta) < limit:
+        return None
+    low, high = -1, runs  # the evidence grows with the errors
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if log_evidence(runs, middle, delta) >= limit else (middle, high)
+    return float(betaincinv(high, runs - high + 1, power))

@@ -128,13 +128,13 @@ def check_setting(
     seed = check_count(seed, name="seed", least=0, why="a SeedSequence takes no negative number.")
     if max_samples is not None:
         max_samples = check_count(max_samples, name="max_samples", why="it is a budget per run.")
-    weakest([rule, radius, *goal_list])  # refuses a guarantee that is none
     for instance in bandits:
         rule.check(instance, goal_list, radius)
         check_radius(radius, instance, rule)
         check_limits(goal_list, radius, instance, delta)
         if max_samples is None and rule.budget is None:
             refuse_endless(instance, goal_list, radius, delta)
+    weakest([rule, radius, *goal_list])  # refuses a guarantee that is none
     return goal_list, rule, radius, delta, seed, max_samples
 
 

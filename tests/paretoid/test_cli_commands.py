@@ -413,7 +413,7 @@ def test_certify_tells_what_was_done_and_fails_with_code_1(cli, tmp_path, monkey
     monkeypatch.setattr(battery, "certify", lambda *_: broken)
     code, out, err = cli("certify", "--quick", "--quiet")
     assert (code, err) == (1, "")
-    assert out.startswith("a guarantee regressed\nREGRESSED coverage: too small.\n")
+    assert out.startswith("a guarantee was refuted\nREGRESSED coverage: too small.\n")
     assert not list(tmp_path.glob("*.json"))  # no files unless asked for
 
 

@@ -78,7 +78,7 @@ def test_names_of_the_package_are_found_when_used(tmp_path):
     )
     assert _python("-c", code, cwd=tmp_path).stdout.split() == [
         "assert_delta_correct",
-        "OutOfBudget",
+        "HardBandit",
     ]
 
 
