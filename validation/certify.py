@@ -2,7 +2,7 @@
 
     python -m paretoid.validation.certify            a few minutes
     python -m paretoid.validation.certify --quick    about a minute, for continuous integration
-    python -m paretoid.validation.certify --full     under half an hour: the one kept here
+    python -m paretoid.validation.certify --full     about half an hour: the one kept here
 
 writes certificate.json and CERTIFICATE.md into the current directory (`--out DIR` for another) and
 exits with 1 if a guarantee was refuted. Everything follows from the seed; nothing written depends
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m paretoid.validation.certify", description=__doc__
     )
     parser.add_argument("--quick", action="store_true", help="about a minute, for CI")
-    parser.add_argument("--full", action="store_true", help="many more runs, under half an hour")
+    parser.add_argument("--full", action="store_true", help="many more runs, about half an hour")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path(), help="where to write (default: here)")
     parser.add_argument("--force", action="store_true", help="replace a certificate there")
