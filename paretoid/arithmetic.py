@@ -13,8 +13,8 @@ long as
 
 Every run is held to this range, and refused once it leaves it. Within it a level grows by a factor
 of at most exp(SHARE (4.3 sqrt(x) + 3 x/sqrt(n))), the second term only if scales are learnt
-(`level_growth`; theory/PROOFS.md, Section 16). What is called proved keeps delta up to this factor:
-1.001 in all but extreme designs.
+(theory/PROOFS.md, Section 16). What is called proved keeps delta up to this factor: 1.001 in all
+but extreme designs.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def reference_of(means: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 def out_of_range(counts: Any, means: Any, spread: Any) -> BoolArray:
-    """Where rounding could raise levels by more than `level_growth` says.
+    """Where rounding could raise levels by more than is said above.
 
     counts, means from the reference and spread have one shape; no spread, no judgement.
 
@@ -86,19 +86,6 @@ def out_of_range(counts: Any, means: Any, spread: Any) -> BoolArray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         size = np.asarray(counts, dtype=float) ** 1.5 * (np.abs(means) / spread + 1)
     return np.asarray((size > RANGE) & (spread > 0) & (np.asarray(counts) > 0))
-
-
-def level_growth(x: Any, n: Any = np.inf) -> FloatArray:
-    """The factor by which rounding can raise the level of a bound, at x = C + l_i + l_j.
-
-    `n` is the smaller count of the two arms if scales are learnt; left out if they are known.
-
-    exp(10^-5 * 4.3 * 10) = 1.00043, and exp(10^-5 (43 + 3 * 100/5)) = 1.00103:
-
-    >>> round(float(level_growth(100.0)), 5), round(float(level_growth(100.0, 25)), 5)
-    (1.00043, 1.00103)
-    """
-    return np.asarray(np.exp(SHARE * (4.3 * np.sqrt(x) + 3 * x / np.sqrt(n))))
 
 
 class LostDigitsError(ValueError):

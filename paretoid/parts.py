@@ -9,6 +9,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
+from paretoid.registry import is_ours
 from paretoid.rules import Rule
 from paretoid.rules.base import answers_by_itself
 from paretoid.theory.checks import is_listed, refusal, shown
@@ -39,8 +40,7 @@ def guarantee_of(
     ['proved', 'heuristic', 'heuristic']
     """
     proved = weakest([rule, radius, *goals]) == "proved"
-    ours = type(rule).__module__.startswith("paretoid.rules.")
-    judged = all(map(rule.proved_for, goals)) if ours else not answers_by_itself(rule)
+    judged = all(map(rule.proved_for, goals)) if is_ours(rule) else not answers_by_itself(rule)
     counted = proved and all(goal.proved_by(radius, K, D, delta) for goal in goals)
     return "proved" if counted and judged else "heuristic"
 

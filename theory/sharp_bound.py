@@ -211,7 +211,18 @@ def _event(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float,
 
 
 def _spent(radius: PairwiseRadius, K: int, D: int, delta: float) -> float:
-    """What the event that some interval fails costs at most.
+    """What the event that some interval fails costs at most."""
+    assert isinstance(radius, (Mixture, KaufmannKoolen))
+    if isinstance(radius, Mixture):
+        one_sided = radius.sides == "one" and not radius.counts_pairs(K, D, delta)
+        if one_sided or radius.role_terms(K, D, delta) is not None:
+            return _spent_by_levels(radius, K, D, delta)
+    keep_count, drop_count = claim_counts(K, D, radius.union)
+    return delta * K1(K, D) / min(keep_count, drop_count)
+
+
+def _spent_by_levels(radius: Mixture, K: int, D: int, delta: float) -> float:
+    """The same, counted level by level.
 
     For each pair and objective one two-sided supermartingale serves both sides, and costs the
     largest level that rests on it. One-sided, L_ij^d and U_ji^d fail on the same side, whose
@@ -219,18 +230,11 @@ def _spent(radius: PairwiseRadius, K: int, D: int, delta: float) -> float:
     the same where its arm's largest level is 0.389 or more (`one_sided.penalty`); then what rests
     on different supermartingales is added.
     """
-    assert isinstance(radius, (Mixture, KaufmannKoolen))
-    uneven = isinstance(radius, Mixture) and radius.role_terms(K, D, delta) is not None
-    one_sided = isinstance(radius, Mixture) and radius.sides == "one"
-    if not isinstance(radius, Mixture) or not (
-        uneven or (one_sided and not radius.counts_pairs(K, D, delta))
-    ):
-        keep_count, drop_count = claim_counts(K, D, radius.union)
-        return delta * K1(K, D) / min(keep_count, drop_count)
     shares = radius.shares or Shares()
     keep, drop = shares.keep_levels(K, D, delta), shares.drop_levels(K, delta)
     half_keep, half_drop = (
-        one_sided & (penalty(levels.max(axis=1)) < math.log(2)) for levels in (keep, drop)
+        (radius.sides == "one") & (penalty(levels.max(axis=1)) < math.log(2))
+        for levels in (keep, drop)
     )
     # (i, j, d) for L_ij^d and U_ji^d, the largest level that rests on a half-plane or on both sides
     lower, upper = keep[:, None, :], drop.T[:, :, None]

@@ -30,7 +30,14 @@ from paretoid.theory.checks import (
     refusal,
 )
 from paretoid.validation.evidence import log_evidence, sequential_upper_bound
-from paretoid.validation.guard import OutOfBudget, check_timer, fingerprint, guarded, time_limit
+from paretoid.validation.guard import (
+    OutOfBudget,
+    OutOfTime,
+    check_timer,
+    fingerprint,
+    guarded,
+    time_limit,
+)
 from paretoid.validation.hard import HardBandit
 
 Algorithm = Callable[[Bandit, float, int], Any]
@@ -413,23 +420,19 @@ class _Trial:
         answer: BoolArray | None = None
         time = 0
         problem: tuple[str, str] | None = None
-        late = False
+        may_stop = not self.hard.must_answer
         try:
             with time_limit(self.seconds):
                 result = self.algorithm(given, self.delta, seed)
             answer, time, problem = _read(result, self.bandit.K)
         except OutOfBudget as error:
             problem = ("unfinished", str(error))
-            late = given.drawn <= self.budget  # it was the clock
+            may_stop = may_stop and not isinstance(error, OutOfTime)
         except (Exception, SystemExit) as error:
             problem = ("raised", f"{type(error).__name__}: {error}")
         if repeat:
             return answer, time
-        if (
-            problem is not None
-            and problem[0] == "unfinished"
-            and not (late or self.hard.must_answer)
-        ):
+        if may_stop and problem is not None and problem[0] == "unfinished":
             self.unanswered += 1
         elif problem is not None:
             self._fault(problem[0], seed, problem[1])

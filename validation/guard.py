@@ -31,6 +31,10 @@ class OutOfBudget(BaseException):
     """
 
 
+class OutOfTime(OutOfBudget):
+    """Raised inside an algorithm that takes longer than it may."""
+
+
 def guarded(bandit: Bandit, budget: int) -> Any:
     """A copy of `bandit` that counts and remembers what is drawn, up to `budget` samples.
 
@@ -130,13 +134,13 @@ def check_timer(seconds: Any) -> float:
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise `OutOfBudget` in the body after so many seconds; None is no limit."""
+    """Raise `OutOfTime` in the body after so many seconds; None is no limit."""
     if seconds is None:
         yield
         return
 
     def ring(*_: object) -> None:
-        raise OutOfBudget(f"it took more than {seconds:g} seconds")
+        raise OutOfTime(f"it took more than {seconds:g} seconds")
 
     before = signal.signal(signal.SIGALRM, ring)
     try:

@@ -36,7 +36,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.theory.checks import BoolArray, check_positive
-from paretoid.validation.guard import OutOfBudget
+from paretoid.validation.guard import OutOfTime
 
 
 class CrashedError(Exception):
@@ -203,7 +203,7 @@ class _Talk:
         try:
             line = self.lines.get(timeout=max(deadline - time.monotonic(), 1e-3))
         except queue.Empty:
-            raise OutOfBudget(f"it did not answer within {seconds:g} seconds") from None
+            raise OutOfTime(f"it did not answer within {seconds:g} seconds") from None
         if line is None:
             code = self.process.wait()
             self.complaints.seek(0)

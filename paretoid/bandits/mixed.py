@@ -96,14 +96,17 @@ class MixedBandit(Bandit):
         gaussian = self.gaussian
         return np.where(gaussian, scale, np.where(gaussian, 1.0, self.high - self.low) / 2)
 
-    def told(self, scale: Any) -> MixedBandit:
+    def with_scale(self, scale: Any) -> MixedBandit:
         """The same outcomes, where radii believe another scale of the Gaussian ones, true or not.
 
-        For plans: the scale of a trial is an assumption, and a plan shows what it is worth.
+        For plans: the scale of a trial is an assumption, and a plan shows what it is worth. None:
+        the scale that it has.
 
-        >>> MixedBandit([[0.0, 0.1], [1.0, 0.2]], ["gaussian", "binary"]).told(0.5).scale[0]
-        array([0.5, 0.5])
+        >>> MixedBandit([[0.0, 0.1], [1.0, 0.2]], ["gaussian", "binary"]).with_scale(0.4).scale[0]
+        array([0.4, 0.5])
         """
+        if scale is None:
+            return self
         other = copy.copy(self)
         other.scale = self._as_scale(_as_sd(scale, self.K, self.D, ~self.gaussian))
         other.scale.setflags(write=False)

@@ -134,7 +134,7 @@ def bandit_of_trial(
     if correlation is not None or len(set(kinds)) > 1 or not isinstance(kinds[0], str):
         shared = 0.0 if correlation is None else correlation
         mixed = MixedBandit(means, kinds, sd=noise, correlation=shared, **names)
-        return mixed if scale is None else mixed.told(scale)
+        return mixed.with_scale(scale)
     if kinds[0] == "binary":
         return BernoulliBandit(means, **names)
     return PlannedBandit(means, noise, noise if scale is None else scale, **names)

@@ -8,7 +8,6 @@ but the site's own entries, so no refusal can tell an arm, a mean or what others
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -110,7 +109,7 @@ class Book:
         if position in self._state.withdrawn:
             raise ValueError(f"{code} was withdrawn, as nobody received it; nothing is to be told.")
         if what == "withdrawal":
-            if any(not math.isnan(column[position]) for column in self._state.values):
+            if self._state.is_told(position):
                 raise ValueError(f"{code} has outcomes already, so it cannot be withdrawn.")
             return None
         return as_outcome(self._state, position, code, outcome, correcting=what == "correction")

@@ -369,7 +369,7 @@ def _mixed(kinds: Sequence[Kind], scale: Any, K: int, names: dict[str, Any]) -> 
                 f"Leave out scale=, which is for Gaussian objectives, or state the half."
             )
     mixed = MixedBandit(np.tile(middle, (K, 1)), kinds, sd=width / 4, **names)
-    return mixed if scale is None else mixed.told(scale)
+    return mixed.with_scale(scale)
 
 
 def _as_radius(

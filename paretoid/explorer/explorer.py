@@ -18,6 +18,7 @@ from paretoid.explorer.outcomes import as_outcome, check_received, subject
 from paretoid.explorer.plausible import Entry, questions
 from paretoid.explorer.progress import burn_in, progress_of
 from paretoid.explorer.randomised import draw
+from paretoid.explorer.requests import check_request, check_stratum, repeated
 from paretoid.explorer.secret import Secret
 from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
@@ -177,12 +178,12 @@ class Explorer(Session):
     @alone
     def _ask(self, size: int, request: str | None, stratum: str | None) -> list[Allocation]:
         if request is not None:
-            request = _as_request(request)
+            request = check_request(request)
         for _ in range(_TRIES):
             state = self._fresh()
             if request in state.requests:
-                _same_stratum(state, str(request), stratum)
-                return _repeated(state, str(request), size)
+                check_stratum(state, str(request), stratum)
+                return [Allocation(*made) for made in repeated(state, str(request), size)]
             chosen_at = state.hash
             body = self._proposal(state, size, stratum)  # slow, so others may write meanwhile
             if request is not None:
@@ -493,16 +494,14 @@ class Explorer(Session):
         >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
         >>> first, second = explorer.ask(2)
         >>> explorer.tell(first, [3.0])
-        >>> explorer.correct_arm(first.id, second.arm, reason="kits swapped, found at the audit")
+        >>> explorer.correct_arm(first, second.arm, reason="kits swapped, found at the audit")
         >>> explorer.status().counts.sum(axis=1)[explorer.design.arms.index(second.arm)]
         np.int64(1)
         """
         reason = _sentence(reason, "a correction")
         with self._writing():
             state = self._current()
-            id, position = self._subject(
-                allocation.id if isinstance(allocation, Allocation) else allocation
-            )
+            id, position = self._subject(allocation)
             check_received(state, position, id)
             name = state.design.arms[state.design.bandit.index(arm)]
             was = state.design.arms[state.arms[position]]
@@ -612,49 +611,6 @@ def _sentence(reason: Any, what: str) -> str:
 
 def _noted(body: dict[str, Any], note: str | None) -> dict[str, Any]:
     return body if note is None else {**body, "note": _sentence(note, "a note")}
-
-
-def _as_request(request: Any) -> str:
-    if not isinstance(request, str) or not request.strip() or len(request) > 200:
-        raise refusal(isinstance(request, str))(
-            f"request={request!r:.50} must be a word of at most 200 characters: the same one, and "
-            f"only that, returns the same allocations. For instance request='visit 17'."
-        )
-    return request
-
-
-def _repeated(state: TrialState, request: str, size: int) -> list[Allocation]:
-    """The allocations that a request was answered with, as they stand now."""
-    first, made = state.requests[request]
-    if made != size:
-        raise ValueError(
-            f"request={shown(request)} placed {made} before, and now asks for {size}. Repeat it "
-            f"as it was, or give a new request its own word."
-        )
-    allocations = []
-    for position in range(first - 1, first - 1 + made):
-        while position in state.replaced:
-            position = state.replaced[position]
-        if position in state.withdrawn:
-            raise ValueError(
-                f"request={shown(request)} placed allocation {state.id_of(position)}, which was "
-                f"withdrawn since. Give a new request its own word."
-            )
-        allocations.append(Allocation(position + 1, state.design.arms[state.arms[position]]))
-    return allocations
-
-
-def _same_stratum(state: TrialState, request: str, stratum: str | None) -> None:
-    """Refuse a word that another stratum, which has its own list, has taken."""
-    scheme = state.design.randomise
-    given = None if scheme is None else scheme.stratum(stratum)
-    before = state.lists.requested.get(request)
-    if given != before:
-        raise ValueError(
-            f"request={shown(request)} was made for stratum {shown(before)}, and now comes for "
-            f"{shown(given)}. "
-            f"Give a new request its own word, such as one that begins with the site."
-        )
 
 
 def _plain_memory(rule: Rule, memory: dict[str, Any]) -> dict[str, Any]:

@@ -404,6 +404,12 @@ class TrialState:
             return None
         return None if self.unplanned.get(id - 1) is not None else id - 1
 
+    def present(self, position: int) -> int:
+        """The position of an allocation, or of the last one in its stead if it was overridden."""
+        while position in self.replaced:
+            position = self.replaced[position]
+        return position
+
     def is_told(self, position: int) -> bool:
         """True: something of an allocation was told, if only that it is missing."""
         return not all(math.isnan(column[position]) for column in self.values)

@@ -93,9 +93,7 @@ def _codes(state: TrialState) -> list[Coded]:
         parts = as_request(request)
         if parts is None:
             continue
-        position = first - 1
-        while position in state.replaced:
-            position = state.replaced[position]
+        position = state.present(first - 1)
         arm = state.design.arms[state.arms[position]]
         gone = position in state.withdrawn
         listed.append(Coded(*parts, state.id_of(position), position, arm, gone))

@@ -173,9 +173,10 @@ def moved(bandit: Bandit, means: Any, scale: Any = None) -> Bandit:
             raise ValueError("outcomes are 0/1, so scale has nothing to say. Leave it out.")
         return BernoulliBandit(means, **names)
     if type(bandit) is MixedBandit:
-        sd, shared = bandit.noise if scale is None else scale, bandit.correlation
+        sd, believed = (bandit.noise, bandit.scale) if scale is None else (scale, None)
+        shared = bandit.correlation
         mixed = MixedBandit(means, bandit.kinds, sd=sd, correlation=shared, **names)
-        return mixed.told(bandit.scale) if scale is None else mixed
+        return mixed.with_scale(believed)
     if type(bandit) not in (PlannedBandit, GaussianBandit):
         raise ValueError(
             f"{bandit!r} cannot be moved: scenarios change means, and only outcomes that are "

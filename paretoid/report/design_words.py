@@ -262,12 +262,12 @@ def _assumptions(design: Design) -> Sequence[tuple[str, str]]:
     known = "Outcomes" if not design.learnt.any() else "Outcomes in the other endpoints"
     law = []
     if design.learnt.any():
-        gaussian = "are Gaussian, with a variance of each arm's own that stays the same."
-        if design.cone is not None:
-            gaussian = ("are jointly Gaussian, so that every sum that is judged is Gaussian, with "
-                        "variances of each arm's own that stay the same.")  # fmt: skip
+        joint = "Gaussian" if design.cone is None else (
+            "jointly Gaussian, so that every sum that is judged is Gaussian"
+        )  # fmt: skip
         law.append((
-            f"{some}, as recorded, {gaussian}",
+            f"{some}, as recorded, are {joint}, with a variance of each arm's own that stays the "
+            f"same.",
             "Outcomes that are not need a transformation fixed beforehand, such as logarithms.",
         ))  # fmt: skip
     if not design.learnt.all():

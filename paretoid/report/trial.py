@@ -241,14 +241,9 @@ def _departures(rows: Sequence[Any]) -> list[Block]:
     shown = []
     for seq, time, author, kind, body, _ in listed[:_LISTED]:
         said = json.loads(body)
-        about = (
-            time,
-            author,
-            kind.replace("_", " "),
-            str(said.get("id", "")),
-            str(said.get("reason", "")),
-        )
-        shown.append([Cell(str(seq), key=float(seq)), *map(Cell, about)])
+        about = [str(said.get(name, "")) for name in ("id", "reason")]
+        cells = map(Cell, (time, author, kind.replace("_", " "), *about))
+        shown.append([Cell(str(seq), key=float(seq)), *cells])
     rest = len(listed) - len(shown)
     note = f"{rest:,} more are in the log: `paretoid trial export TRIAL.DB log.csv --events`."
     heads = ["event", "time", "author", "what", "participant", "reason"]

@@ -14,7 +14,6 @@ from paretoid.arithmetic import (
     RANGE,
     SHARE,
     LostDigitsError,
-    level_growth,
     out_of_range,
     reference_of,
 )
@@ -106,6 +105,11 @@ def test_ordinary_means_have_no_reference():
     scale = np.ones((3, 2))
     assert not reference_of(MEANS * 1000, scale).any()
     assert reference_of(MEANS + 1e5, scale).tolist() == [1e5 + 1, 1e5 + 1]
+
+
+def level_growth(x, n=np.inf):
+    """PROOFS.md, Proposition 17, at x = C + l_i + l_j; n the smaller count if scales are learnt."""
+    return np.exp(SHARE * (4.3 * np.sqrt(x) + 3 * x / np.sqrt(n)))
 
 
 def summed(values):
