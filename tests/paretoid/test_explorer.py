@@ -273,8 +273,10 @@ def test_an_arm_is_corrected_in_its_place_as_if_recorded_so_at_first(tmp_path):
     values = np.random.default_rng(4).normal(size=(12, 2))
     for at, arm in enumerate("ABABCCABCABC"):
         for t, given in ((trial, arm), (clean, "C" if at == 2 else arm)):
-            t.tell(given, values[at] if at != 9 else [values[at, 0], None], unplanned=True)
+            rest = {2: "missing", 9: None}.get(at, values[at, 1])
+            t.tell(given, [values[at, 0], rest], unplanned=True)
     trial.correct_arm(3, "C", reason="kits swapped")
+    np.testing.assert_array_equal(trial.replay().awaited(), clean.replay().awaited())
     for field in ("counts", "means", "lower", "upper"):
         np.testing.assert_array_equal(
             getattr(trial.status(), field), getattr(clean.status(), field)
@@ -287,6 +289,8 @@ def test_an_arm_is_corrected_in_its_place_as_if_recorded_so_at_first(tmp_path):
     with pt.Explorer.open(path) as again:
         assert again.verify() == again.head
         np.testing.assert_array_equal(again.status().lower, clean.status().lower)
+        version = again._ledger._execute("PRAGMA user_version").fetchone()
+        assert version == (4,)  # format 3 knows no such event
 
 
 def test_a_scale_that_no_binary_outcome_can_have_is_refused_and_was_never_proved(tmp_path):

@@ -85,7 +85,8 @@ def test_wrong_answers_above_delta_are_a_regression(monkeypatch):
     monkeypatch.setattr(battery, "simulate", liar)
     monkeypatch.setattr(battery, "_problems", lambda: problems)
     found = []
-    battery._errors(TINY, 0, found)
+    rows = battery._errors(TINY, 0, found)
+    assert {row["guarantee"] for row in rows if "union='none'" in row["radius"]} == {"heuristic"}
     assert any("20 wrong answers in 20 runs exceed delta=0.1" in text for text in found)
     assert not any("approximate" in text for text in found)  # heuristics promise nothing
 
