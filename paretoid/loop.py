@@ -47,14 +47,14 @@ class History:
     outcomes  oriented, in the same order
     stops     per goal; None where the budget ran out, or the noise did
     counts    (K,) samples of each arm at the end
-    settled   (K,) what was certain then: see `certified`
+    settled   per goal (K,) what was certain then: see `certified`
     """
 
     arms: list[int] = field(default_factory=list)
     outcomes: list[FloatArray] = field(default_factory=list)
     stops: list[Stop | None] = field(default_factory=list)
     counts: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    settled: SignArray = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    settled: list[SignArray] = field(default_factory=list)
 
 
 class Tally:
@@ -107,7 +107,7 @@ def run(
     queue = opening_of(lens.first).tolist()
     standing, unit = Standing.begin(K), None
     memory: dict[str, Any] = {}
-    settled = np.zeros(K, dtype=np.int8)
+    settled = [np.zeros(K, dtype=np.int8)] * len(goals)
     while limit is None or len(history.arms) < limit:
         arm = queue.pop(0)
         outcome = outcomes(arm)
@@ -131,11 +131,12 @@ def run(
                    for stop, goal in zip(history.stops, goals, strict=True)]  # fmt: skip
         standing = concluded(rule, view, standing)
         if setting.certifies:
-            settled = certified(settled, view, standing, goals[0])
+            settled = [certified(before, view, standing, goal)
+                       for before, goal in zip(settled, goals, strict=True)]  # fmt: skip
         for position, answer in enumerate(answers):
             if answer is not None:
                 pulls = tally.counts.astype(np.int64)
-                history.stops[position] = Stop(view.time, answer, pulls, settled)
+                history.stops[position] = Stop(view.time, answer, pulls, settled[position])
         pairs = zip(goals, history.stops, strict=True)
         open_goals = [goal for goal, stop in pairs if stop is None]
         view = steered(view, open_goals)
@@ -150,25 +151,19 @@ def run(
     return history
 
 
-def certified(
-    before: SignArray, view: View, standing: Standing, goal: Goal | None = None
-) -> SignArray:
+def certified(before: SignArray, view: View, standing: Standing, goal: Goal) -> SignArray:
     """(K,) what is certain of each arm after a test: once certified it stays.
 
-    1 for arms certainly optimal, up to eps1, also if they are certainly dominated as well; -1 for
-    arms certainly dominated and not 1; else 0. `before` is the same after the test before. Where
-    `goal` has limits, an arm is optimal among those that meet them, and one certainly beyond a
-    limit is out, -1, by itself.
+    1 for arms that are certainly in, as `goal.certain` has it, or that the rule accepted, also if
+    they are certainly out as well; -1 for arms certainly out or dropped and not 1; else 0.
+    `before` is the same after the test before.
     """
-    optimal, out = view.optimal, view.dominated
-    if goal is not None and goal.limits is not None:
-        optimal, left_out = goal.certain(view)
-        out = np.isin(np.arange(view.K), list(left_out))
+    inside, out = goal.certain(view)
     accepted, dropped = np.zeros((2, view.K), dtype=np.bool_)
     accepted[list(standing.accepted)] = True
-    dropped[list(standing.dropped)] = True
-    after = np.where((before == 0) & (out | dropped), -1, before)
-    return np.where(optimal | accepted, 1, after).astype(np.int8)
+    dropped[[*standing.dropped, *out]] = True
+    after = np.where((before == 0) & dropped, -1, before)
+    return np.where(inside | accepted, 1, after).astype(np.int8)
 
 
 def lens_of(setting: Setting) -> Lens:

@@ -32,7 +32,6 @@ from paretoid.estimation.plan_words import (
     stated_ranges,
 )
 from paretoid.estimation.ranges import kinds_of
-from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import Goal
 from paretoid.intervals import quantile
 from paretoid.runs.setting import as_conduct
@@ -280,15 +279,6 @@ def plan(
     }
     assert isinstance(result, xr.Dataset)
     return result
-
-
-def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
-    """The goals, with their margins, and the radius of a plan."""
-    from paretoid import registry
-
-    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
-    goals = with_margin(asked, trial, planned.attrs["fold"] or None)
-    return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.estimation.again import trials_of
 from paretoid.estimation.compat import add_groups, annotate, group, pareto_smoothed
-from paretoid.estimation.instances import posterior_bandits, tell_scales
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import design_of
 from paretoid.estimation.predictive import log_likelihood, replicate
 from paretoid.estimation.priors import DefaultPriors, check_width
 from paretoid.estimation.probability import pareto_probability
-from paretoid.estimation.ranges import correlation_of, ranges_of
 from paretoid.estimation.sampling import fit as sample
 from paretoid.intervals import quantile_interval
 from paretoid.theory.checks import FloatArray
@@ -144,24 +142,14 @@ def _simulated(posteriors: Mapping[str, Any], planned: xr.Dataset) -> dict[str, 
     """(prior, goal) N for 90% assurance with its interval, under the design of a plan."""
     from paretoid import simulate
 
-    attributes = planned.attrs
-    goals, radius = design_of(planned, trial_of(posteriors["as fitted"]))
-    draws = planned.sizes["draw"]
-    shared = correlation_of(attributes)
     rows = []
     for name, posterior in posteriors.items():
         if name == "as fitted":
             runs = planned.transpose("goal", "draw", ...)
         else:
-            bandits = tell_scales(
-                posterior_bandits(posterior, draws, shared, ranges_of(attributes)),
-                posteriors["as fitted"], radius,
-                attributes["scale_quantile"],
-            )  # fmt: skip
-            runs = simulate(
-                bandits, goals, radius=radius, replications=1, delta=attributes["delta"],
-                seed=attributes["seed"], max_samples=attributes["max_samples"],
-            ).isel(replication=0).transpose("goal", "instance", ...)  # fmt: skip
+            again = trials_of(planned, posteriors["as fitted"], posterior)
+            runs = simulate(**again, max_samples=int(planned.attrs["max_samples"]))
+            runs = runs.isel(replication=0).transpose("goal", "instance", ...)
         times = np.where(runs["stopped"].values, runs["stopping_time"].values, np.inf)
         rows.append([quantile_interval(of_goal, ASSURANCE) for of_goal in times])
     table = np.array(rows)  # (prior, goal, 3)

@@ -9,14 +9,14 @@ import numpy as np
 
 from paretoid import text
 from paretoid.bandits.kinds import plain_kinds
-from paretoid.conduct import Conduct
+from paretoid.estimation.again import conduct_of
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.ranges import kinds_of, ranges_of
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
-from paretoid.registry import goal_of, radius_of, split
+from paretoid.registry import goal_of, radius_of
 from paretoid.report.page import write_page
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_text import as_dict, as_text
@@ -147,12 +147,6 @@ def plan_design(fit: Any, planned: xr.Dataset, source: str = "") -> tuple[Design
         remarks.append(planned.attrs["shares_in_words"])
         design.informed_by = tuple(filter(None, [trial.citation, digest(source)]))
     return design, remarks
-
-
-def conduct_of(planned: xr.Dataset) -> Conduct | None:
-    """How the simulated trials ran; None of a plan that was given no conduct."""
-    written = planned.attrs.get("conducted")
-    return None if written is None else Conduct(**split(written)[1])
 
 
 def _arms(shares: xr.Dataset, planned: xr.Dataset) -> list[list[str]]:

@@ -23,13 +23,14 @@ _PATIENCE = 300.0
 
 
 #: two arms: kernels are the same for any number
-_BANDIT = GaussianBandit([[0.0], [1.0]], objectives=["x"])
+_BANDIT = GaussianBandit([[0.0, 0.0], [1.0, 0.0]], objectives=["x", "y"])
 
 
 def load(*loops: str) -> None:
     """Load or compile loops of APE: "ideal"; "limited", of goals with limits; "conducted"."""
     for loop in loops:
-        goal = ParetoSet(limits={"x": at_most(0.5)} if loop == "limited" else None)
+        asked = ParetoSet(limits={"y": at_most(0.5)} if loop == "limited" else None)
+        goal = asked.bind(_BANDIT.objectives, _BANDIT.sign)
         run_chunk(_setting(goal, Conduct(look=2) if loop == "conducted" else None), 0, [(0,)])
 
 

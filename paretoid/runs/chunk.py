@@ -230,7 +230,7 @@ def _readable_chunk(setting: Setting, seed: int, keys: Sequence[tuple[int, ...]]
         for g, stop in enumerate(history.stops):
             stopped[r, g] = stop is not None
             pulls[r, g] = history.counts if stop is None else stop.pulls
-            settled[r, g] = history.settled if stop is None else stop.settled
+            settled[r, g] = history.settled[g] if stop is None else stop.settled
             if stop is not None:
                 answer[r, g] = stop.answer
     return _ideal(setting, stopped, answer, pulls, settled)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.bandits import Bandit
+from paretoid.conduct import Conduct
 from paretoid.engine.build import opening_of
 from paretoid.goals import Goal
 from paretoid.loop import lens_of
 from paretoid.registry import text
 from paretoid.rules import Rule
 from paretoid.runs.anytime import as_budgets, states
-from paretoid.runs.setting import Setting, as_bandits, check_setting, streams_of
+from paretoid.runs.setting import Setting, as_bandits, as_conduct, check_setting, streams_of
+from paretoid.runs.simulate import simulate
 from paretoid.theory.checks import check_count
 from paretoid.theory.radii import Radius
 
@@ -32,16 +34,18 @@ def settled_by(
     delta: float = 0.1,
     replications: int = 1,
     seed: int = 0,
+    conduct: Conduct | None = None,
 ) -> xr.Dataset:
     """What is certain of each arm at each of `budgets`, in the runs that `simulate` makes.
 
     At every budget it is the `settled` of `simulate(..., max_samples=budget)`: 1 for arms surely
     optimal up to eps1, -1 for arms surely out, 0 for undecided ones; a run whose goal is
-    answered knows no more than it did then. Each run is made once, and read at each budget.
+    answered knows no more than it did then. With a `conduct` it is what a trial of that size
+    knows once its last outcomes have come. A compiled run is made once and read at each budget;
+    with a conduct, and where no compiled loop serves the members, it is made for each of them.
 
-    Rules that run compiled, and goals with one eps1 and no limits. Returns a Dataset with dims
-    budget, goal, replication and arm (and instance, for a sequence of bandits): settled, and
-    stopped, has the goal its answer by then? `plots.settled` draws it.
+    Returns a Dataset with dims budget, goal, replication and arm (and instance, for a sequence of
+    bandits): settled, and stopped, has the goal its answer by then? `plots.settled` draws it.
 
     >>> import paretoid as pt
     >>> bandit = pt.GaussianBandit([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
@@ -57,36 +61,41 @@ def settled_by(
         bandits, goals, rule, radius, delta, seed, steps[-1]
     )
     runs = check_count(replications, name="replications", why="it is how many runs to make.")
-    first = bandits[0]
-    limited = any(goal.limits is not None for goal in goal_list)
-    streams = streams_of(goal_list, first.D)
-    setting = Setting(first, tuple(goal_list), rule, radius, delta, steps[-1])
-    if limited or not setting.compiled or len(streams) > 1:
-        raise ValueError(
-            f"{rule!r} with {', '.join(map(str, goal_list))} cannot be read at every budget: it "
-            f"takes a rule of ours such as APE(), and goals with one eps1 and no limits. Use "
-            f"simulate with max_samples, whose runs say what is settled at their end."
-        )
-    single = isinstance(bandit, Bandit)
+    conduct = as_conduct(conduct, bandits[0], steps[-1])
+    first, single = bandits[0], isinstance(bandit, Bandit)
     shape = len(steps), len(goal_list), len(bandits), runs
     settled, stopped = np.zeros((*shape, first.K), dtype=np.int8), np.zeros(shape, dtype=np.bool_)
-    # Before the first test nothing is settled.
-    early = int(np.searchsorted(steps, len(opening_of(lens_of(setting).first))))
-    for i, one in enumerate(bandits if early < len(steps) else []):
-        key = () if single else (i,)
-        ordered = tuple(goal_list[position] for position in streams[0])
-        setting = Setting(one, ordered, rule, radius, delta, steps[-1])
-        for b, state in enumerate(states(setting, seed, runs, steps[early:], key), start=early):
-            done = state.stopped[:, :, None]
-            known = np.where(done, state.verdict, state.settled[:, None, :])
-            settled[b, streams[0], i] = known.transpose(1, 0, 2)
-            stopped[b, streams[0], i] = state.stopped.T
+    for stream in streams_of(goal_list, first.D):
+        ordered = tuple(goal_list[position] for position in stream)
+        settings = [
+            Setting(one, ordered, rule, radius, delta, steps[-1], conduct) for one in bandits
+        ]
+        if settings[0].conducted or not settings[0].compiled:
+            for b, budget in enumerate(steps):
+                made = simulate(
+                    bandit, ordered, rule=rule, radius=radius, delta=delta, replications=runs,
+                    seed=seed, max_samples=budget, conduct=conduct,
+                )  # fmt: skip
+                if single:
+                    made = made.expand_dims(instance=1)
+                made = made.transpose("goal", "instance", "replication", "arm")
+                settled[b, stream], stopped[b, stream] = made.settled.values, made.stopped.values
+            continue
+        # Before the first test nothing is settled.
+        early = int(np.searchsorted(steps, len(opening_of(lens_of(settings[0]).first))))
+        for i, setting in enumerate(settings if early < len(steps) else []):
+            read = states(setting, seed, runs, steps[early:], () if single else (i,))
+            for b, state in enumerate(read, start=early):
+                done = state.stopped[:, :, None]
+                known = np.where(done, state.verdict, state.settled[:, None, :])
+                settled[b, stream, i] = known.transpose(1, 0, 2)
+                stopped[b, stream, i] = state.stopped.T
     dims: tuple[str, ...] = ("budget", "goal", "instance", "replication")
     variables: dict[str, Any] = {"settled": ((*dims, "arm"), settled), "stopped": (dims, stopped)}
-    made = xr.Dataset(
+    result = xr.Dataset(
         variables,
         coords={"budget": steps, "goal": [str(goal) for goal in goal_list],
                 "replication": np.arange(runs), "arm": list(first.arms)},
         attrs={"rule": text(rule), "radius": text(radius), "delta": delta, "seed": seed},
     )  # fmt: skip
-    return made.isel(instance=0) if single else made
+    return result.isel(instance=0) if single else result

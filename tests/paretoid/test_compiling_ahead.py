@@ -92,10 +92,10 @@ def test_a_process_that_never_ends_is_given_up(monkeypatch):
 
 def test_what_is_started_finds_this_package_and_its_kernels(monkeypatch):
     """All are compiled here, so it writes none: it looks where this process does."""
-    ahead.load("ideal", "conducted")
+    ahead.load("ideal", "limited", "conducted")
     directory = cache_directory()
     before = None if directory is None else sorted(directory.iterdir())
-    process = ahead._start(["ideal", "conducted"])
+    process = ahead._start(["ideal", "limited", "conducted"])
     assert process is not None
     assert process.wait() == 0
     assert before == (None if directory is None else sorted(directory.iterdir()))

@@ -18,9 +18,9 @@ from paretoid.estimation import (
     sensitivity,
     under_priors,
 )
+from paretoid.estimation.again import design_of
 from paretoid.estimation.compat import annotate, group
 from paretoid.estimation.model import trial_of
-from paretoid.estimation.planning import design_of
 from paretoid.report.plan_text import as_dict, as_text
 from paretoid.report.prior_table import prior_dict, prior_text, prior_words
 
@@ -96,8 +96,15 @@ def test_weights_that_are_too_uneven_make_a_new_fit(few_against_many, monkeypatc
     assert prior_dict(again)["priors"]["wider"]["k_hat"] is None
 
 
-def test_sample_sizes_are_those_of_a_plan_made_under_each_prior(few_against_many):
-    options = {"draws": 15, "max_samples": 3000, "replications": 2, "seed": 7}
+@pytest.mark.parametrize(
+    "conduct",
+    [None, pt.Conduct(rate=5.0, delay=28.0, look=400, dropout=0.2)],
+    ids=["ideal", "late"],
+)
+def test_sample_sizes_are_those_of_a_plan_made_under_each_prior(few_against_many, conduct):
+    options = {
+        "draws": 15, "max_samples": 3000, "replications": 2, "seed": 7, "conduct": conduct,
+    }  # fmt: skip
     goals = [pt.ParetoSet(0.2), pt.AtMost(1, 0.3)]
     planned = plan(few_against_many, goals, **options)
     priors = sensitivity(few_against_many, planned=planned)

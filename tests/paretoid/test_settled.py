@@ -85,19 +85,20 @@ def test_an_answered_run_settles_what_it_answers():
 
 
 def test_optimal_wins_over_dominated():
-    standing = Standing.begin(2).after([0], {1: 0})
+    standing, goal = Standing.begin(2).after([0], {1: 0}), pt.ParetoSet()
     lens = loop.Lens(pt.GaussianBandit([[0.0], [1.0]]), pt.Mixture(), 0.1, eps1=5.0)
     means = np.array([[0.0], [4.0]])
     view = lens.view(Samples(np.full((2, 1), 500.0), means, np.zeros((2, 1))), 1000)
     assert view.optimal.all()
     assert view.dominated.tolist() == [True, False]
     before = np.array([-1, 0], dtype=np.int8)
-    assert loop.certified(before, view, Standing.begin(2)).tolist() == [1, 1]
+    assert loop.certified(before, view, Standing.begin(2), goal).tolist() == [1, 1]
     tight = loop.Lens(lens.bandit, pt.Mixture(), 0.1, eps1=0.0)
     few = tight.view(Samples(np.ones((2, 1)), means, np.zeros((2, 1))), 2)
-    assert loop.certified(np.zeros(2, np.int8), few, Standing.begin(2)).tolist() == [0, 0]
-    assert loop.certified(np.zeros(2, np.int8), few, standing).tolist() == [1, -1]
-    assert loop.certified(np.array([1, -1], np.int8), few, Standing.begin(2)).tolist() == [1, -1]
+    assert loop.certified(np.zeros(2, np.int8), few, Standing.begin(2), goal).tolist() == [0, 0]
+    assert loop.certified(np.zeros(2, np.int8), few, standing, goal).tolist() == [1, -1]
+    kept = loop.certified(np.array([1, -1], np.int8), few, Standing.begin(2), goal)
+    assert kept.tolist() == [1, -1]
 
 
 @pytest.mark.parametrize("conduct", [None, pt.Conduct(look=25)], ids=["ideal", "looks"])
@@ -169,15 +170,54 @@ def test_a_plan_says_at_its_last_n_what_settled_by_does(nasty_plan):
     assert (last.values == planned.settled.values).all()
     early, late = (int((known.settled.values[at] != 0).sum()) for at in (0, 1))
     assert early < late
-    with pytest.raises(ValueError, match="between its looks nothing is tested"):
-        pt.estimation.settled_in_plan(fit, planned.assign_attrs(conducted="Conduct(look=9)"))
 
 
-def test_what_cannot_be_read_at_every_n_is_refused():
-    limited = pt.ParetoSet(limits={"objective 0": pt.at_least(0.5)})
-    for goal, rule in ((limited, None), (pt.ParetoSet(), pt.EGE("SR", 60))):
-        with pytest.raises(ValueError, match="Use simulate with max_samples"):
-            pt.settled_by(BANDIT, [60], goal, rule=rule)
+@pytest.mark.parametrize(
+    ("goals", "options"),
+    [
+        ([pt.ParetoSet(limits={"objective 0": pt.at_least(0.5)}), pt.AtMost(1, 0.3)], {}),
+        (pt.PracticalSet(0.5), {}),
+        (pt.ParetoSet(0.1), {"conduct": pt.Conduct(rate=2.0, delay=5.0, look=20)}),
+        (pt.ParetoSet(), {"rule": pt.EGE("SR", 60)}),
+    ],
+    ids=["limits beside none", "readable loop", "calendar", "its own budget"],
+)
+def test_settled_by_serves_every_road(goals, options):
+    bandits = [BANDIT, pt.GaussianBandit(BANDIT.means[[2, 0, 1, 3]], 0.5)]
+    budgets, common = [30, 90, 200], {"replications": 2, "seed": 1, **options}
+    known = pt.settled_by(bandits, budgets, goals, **common)
+    for b, budget in enumerate(budgets):
+        apart = pt.simulate(bandits, goals, max_samples=budget, **common)
+        for name in ("settled", "stopped"):
+            expected = apart[name].transpose(*known[name].dims[1:]).values
+            assert (known[name].values[b] == expected).all()
+
+
+def test_settled_of_practical_sets_speaks_of_their_answer():
+    """The second arm is within the margin in one endpoint and far behind in the other.
+
+    So it is optimal up to the margin for `ParetoSet`, and practically dominated; by 600 samples
+    both are told, as they are 30 standard errors from any border.
+    """
+    bandit = pt.GaussianBandit([[5.0, 0.0], [0.0, 0.25]], 0.5)
+    loose, strict = pt.ParetoSet(1.0), pt.PracticalSet(1.0, 0.25)
+    for goal, expected in ((loose, [1, 1]), (strict, [1, -1])):
+        runs = pt.simulate(bandit, goal, replications=3, seed=1, max_samples=600).isel(goal=0)
+        assert runs.stopped.all()
+        assert runs.settled.values.tolist() == [expected] * 3
+        assert (runs.answer.values == (runs.settled.values == 1)).all()
+        live = pt.Explorer(bandit.arms, bandit.objectives, goal, scale=0.5)
+        rng = np.random.default_rng(2)
+        while live.answer is None:
+            place = live.ask()
+            mean = bandit.means[bandit.arms.index(place.arm)]
+            live.tell(place, (mean + 0.5 * rng.standard_normal(2)).tolist())
+        status = live.status()
+        verdicts = [1 if arm in status.optimal else -1 for arm in status.arms]
+        assert verdicts == expected
+
+
+def test_budgets_must_increase():
     with pytest.raises(ValueError, match="must increase"):
         pt.settled_by(BANDIT, [60, 60])
 
