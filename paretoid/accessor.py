@@ -14,6 +14,7 @@ import xarray as xr
 
 from paretoid import text
 from paretoid.notebook import Shown
+from paretoid.registry import label_of
 from paretoid.theory.checks import WrongTypeError
 
 
@@ -127,7 +128,7 @@ def _plan(planned: xr.Dataset) -> Shown:
         needed = [float(n) for n in goal.samples_needed.values]
         rows.append(
             [
-                text.goal_label(str(name)),
+                label_of(str(name), planned.attrs),
                 *(text.at_most(n, limit) for n in needed),
                 f"{float(goal.censored):.1%}",
                 f"{float(goal.error_rate):.1%}",

@@ -38,7 +38,7 @@ from paretoid.rules import (
     UGapEc,
     UniformElimination,
 )
-from paretoid.text import meant
+from paretoid.text import goal_label, meant
 from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
 from paretoid.theory.member import Member, arguments
@@ -53,6 +53,7 @@ from paretoid.theory.radii import (
 )
 from paretoid.theory.shares import Shares
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
+from paretoid.units import Units
 
 
 def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
@@ -130,6 +131,20 @@ def goal_of(spec: str) -> Goal | None:
     """
     goal: Goal | None = _printed(spec, "goal")
     return goal
+
+
+def label_of(spec: str, attributes: Mapping[Any, Any]) -> str:
+    """What a goal of a Dataset asks for, for a legend, with margins in the units it was made with.
+
+    >>> label_of("ParetoSet(eps1=0.40546510)", {})    # of a simulation, which knows no units
+    'ParetoSet(eps1=0.405465)'
+    >>> from paretoid.units import Units
+    >>> units = Units(("IgG",), logs=("IgG",))
+    >>> label_of("ParetoSet(eps1=0.40546510)", {"units": units.to_json()})
+    'all optimal arms (1.5-fold margin)'
+    """
+    goal, units = goal_of(spec), Units.of(attributes)
+    return goal_label(spec) if goal is None or units is None else goal.label(units)
 
 
 def radius_of(spec: str) -> Radius | None:

@@ -125,16 +125,16 @@ def clock(seconds: float) -> str:
 # --- names ----------------------------------------------------------------------------------------
 
 
-def settled(certain: tuple[float, float, float], samples: str) -> str:
+def settled(certain: Sequence[float], when: str) -> str:
     """How many arms are surely optimal, surely out and undecided, on average.
 
-    >>> settled((2.0, 0.04, 1.96), "600 participants")
+    >>> settled((2.0, 0.04, 1.96), "at 600 participants")
     'at 600 participants 2.0 arms surely optimal, 0.04 surely out, 1.96 undecided of 4'
     """
     optimal, out, undecided = (f"{value:.3g}" if value % 1 else f"{value:.1f}"
                                      for value in certain)  # fmt: skip
     return (
-        f"at {samples} {optimal} arms surely optimal, {out} surely out, "
+        f"{when} {optimal} arms surely optimal, {out} surely out, "
         f"{undecided} undecided of {sum(certain):.0f}"
     )
 

@@ -79,14 +79,14 @@ class Limit:
         assert value is not None
         return value
 
-    def words(self) -> str:
-        """The limit as it is said.
+    def words(self, value: str = "", slack: str = "") -> str:
+        """The limit as it is said; `value` and `slack` where units say them better than numbers.
 
-        >>> at_most(0.3, slack=0.05).words(), at_least(2).words()
-        ('at most 0.3 (± 0.05)', 'at least 2')
+        >>> at_most(0.3, slack=0.05).words(), at_least(2).words("2 mm")
+        ('at most 0.3 (± 0.05)', 'at least 2 mm')
         """
-        said = f"at {'most' if self.least is None else 'least'} {self.value:g}"
-        return said + (f" (± {self.slack:g})" if self.slack else "")
+        said = f"at {'most' if self.least is None else 'least'} {value or f'{self.value:g}'}"
+        return said + (f" (± {slack or f'{self.slack:g}'})" if self.slack else "")
 
 
 def at_most(value: float, *, slack: float = 0.0, compared: bool = False) -> Limit:

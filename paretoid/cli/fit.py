@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from paretoid.cli import published
-from paretoid.cli.options import Force, Json, Quiet, Seed, Trial
+from paretoid.cli.options import Force, Json, More, Quiet, Seed, Trial
 from paretoid.cli.terminal import (
     check_file,
     note,
@@ -34,6 +34,7 @@ def fit(
     arms: published.Arms = None,
     endpoints: published.Endpoints = None,
     minimize: published.Minimize = None,
+    maximize: More = None,
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
@@ -60,11 +61,13 @@ def fit(
         variances, seed, target_accept, cores, draws=draws, tune=tune, chains=chains
     )
     summary = published.read_trial(
-        trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd
+        trial, arms, endpoints, minimize, maximize, scale, level, assumed_n, assumed_sd
     )
     from paretoid import estimation
+    from paretoid.directions import directions
     from paretoid.report.prior_table import prior_dict, prior_text
 
+    note(directions(summary.endpoints, summary.minimize), quiet)
     note("fitting; PyMC may have to compile first ...", quiet)
     fitted = published.sample(
         summary, variances, json, draws=draws, tune=tune, chains=chains, cores=cores,

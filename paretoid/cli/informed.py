@@ -52,7 +52,7 @@ def _source(source: str) -> tuple[Any, TrialSummary]:
     if Path(source).suffix.lower() == ".nc":
         fit = load_fit(source)
         return fit, trial_of(fit)
-    trial = read_trial(source, None, None, None, None, 0.95, None)
+    trial = read_trial(source, None, None, None, None, None, 0.95, None)
     return trial, trial
 
 

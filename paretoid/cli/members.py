@@ -134,8 +134,17 @@ def rule(text: str, budget: int | None = None) -> Rule:
     return made
 
 
-def instance(name: str, kind: str | None, scale: str | None, minimize: str | None) -> Bandit:
-    """The bandit that INSTANCE names, with what --kind, --scale and --minimize say about it."""
+def instance(
+    name: str,
+    kind: str | None,
+    scale: str | None,
+    minimize: str | None,
+    maximize: str | None = None,
+) -> Bandit:
+    """The bandit that INSTANCE names, with what --kind, --scale, --minimize and --maximize say."""
     from paretoid.instances import load_instance
 
-    return load_instance(name, kind=kind, scale=numbers(scale, "--scale"), minimize=words(minimize))
+    return load_instance(
+        name, kind=kind, scale=numbers(scale, "--scale"), minimize=words(minimize),
+        maximize=words(maximize),
+    )  # fmt: skip

@@ -14,6 +14,7 @@ from paretoid.cli.options import (
     Json,
     Kind,
     MarginMeans,
+    More,
     OutFile,
     Quiet,
     Seed,
@@ -104,6 +105,7 @@ def oc(
     arms: published.Arms = None,
     endpoints: published.Endpoints = None,
     minimize: published.Minimize = None,
+    maximize: More = None,
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
@@ -169,7 +171,7 @@ def oc(
                     f"{option} belongs to a published table, and --instance has plain means. "
                     f"Leave it out; --eps1 is the margin, --sd the standard deviation."
                 )
-        source = base = members.instance(instance, kind, sd, minimize)
+        source = base = members.instance(instance, kind, sd, minimize, maximize)
     else:
         if sd is not None or kind is not None:
             raise ValueError("--sd and --kind belong to --instance with a CSV of plain means.")
@@ -177,8 +179,8 @@ def oc(
             raise ValueError(f"--fit {fit} must be a file of `paretoid fit`, which ends in .nc.")
         published.check_sampler(variances, seed, published.TARGET_ACCEPT, cores)
         fitted, summary = published.load_or_read(
-            fit or trial or "covboost-groupB", arms, endpoints, minimize, scale, level, assumed_n,
-            assumed_sd, fits=variances != "partial",
+            fit or trial or "covboost-groupB", arms, endpoints, minimize, maximize, scale, level,
+            assumed_n, assumed_sd, fits=variances != "partial",
         )  # fmt: skip
         if fold is None and margin is None and "log-normal" in summary.scales:
             fold = 1.5

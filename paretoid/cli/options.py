@@ -111,6 +111,13 @@ Less = Annotated[
     str | None, typer.Option(metavar="NAME,...", help="Of a CSV: objectives where less is better.")
 ]
 
+More = Annotated[
+    str | None,
+    typer.Option(
+        "--maximize", metavar="NAME,...", help="Where more is better although its name is pain."
+    ),
+]
+
 Trial = Annotated[
     str,
     typer.Argument(

@@ -15,6 +15,7 @@ from paretoid.cli.options import (
     Json,
     Limit,
     MarginMeans,
+    More,
     OutDir,
     Quiet,
     Seed,
@@ -87,6 +88,7 @@ def plan(
     arms: published.Arms = None,
     endpoints: published.Endpoints = None,
     minimize: published.Minimize = None,
+    maximize: More = None,
     scale: published.Scale = None,
     level: published.Level = 0.95,
     assumed_n: published.AssumedN = None,
@@ -148,7 +150,7 @@ def plan(
     published.check_sampler(variances, seed, target_accept, cores, tune=tune)
     usual = ("partial", published.TUNE, published.TARGET_ACCEPT)
     fitted, summary = published.load_or_read(
-        trial, arms, endpoints, minimize, scale, level, assumed_n, assumed_sd,
+        trial, arms, endpoints, minimize, maximize, scale, level, assumed_n, assumed_sd,
         fits=(variances, tune, target_accept) != usual,
     )  # fmt: skip
     if fold is None and margin is None and "log-normal" in summary.scales:
@@ -158,6 +160,7 @@ def plan(
     from paretoid import estimation
     from paretoid.cli import members
     from paretoid.cli.command_line import command_as_typed
+    from paretoid.directions import directions
     from paretoid.estimation.plan_radius import plan_radius
     from paretoid.estimation.ranges import kinds_of
     from paretoid.report import write_plan
@@ -195,6 +198,7 @@ def plan(
     within_ranges = _ranges(ranges, summary)
     chosen = _radius(radius, summary, within_ranges, goals)
     shown = shows_progress(quiet)
+    note(directions(summary.endpoints, summary.minimize), quiet)
     if fitted is None:
         note("fitting; PyMC may have to compile first ...", quiet)
         kinds = kinds_of(summary, within_ranges)
@@ -210,10 +214,12 @@ def plan(
         shares=shares, conduct=conducted, correlation=shared, ranges=within_ranges,
         progress=shown,
     )  # fmt: skip
-    optimal = estimation.pareto_probability(fitted, slack, fold=fold, margin_means=margin_means)
+    optimal = estimation.pareto_probability(
+        fitted, slack, fold=fold, margin_means=margin_means, limits=within
+    )
     priors = published.sensitivity(
-        fitted, quiet, eps1=slack, fold=fold, margin_means=margin_means, planned=planned,
-        cores=cores,
+        fitted, quiet, eps1=slack, fold=fold, margin_means=margin_means, limits=within,
+        planned=planned, cores=cores,
     )  # fmt: skip
     if out is not None:
         written = write_plan(

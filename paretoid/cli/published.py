@@ -107,6 +107,7 @@ def load_or_read(
     arms: str | None,
     endpoints: str | None,
     minimize: str | None,
+    maximize: str | None,
     scale: str | None,
     level: float,
     assumed_n: int | None,
@@ -115,13 +116,13 @@ def load_or_read(
     fits: bool,
 ) -> tuple[Any, TrialSummary]:
     """(the fit that `trial` is, or None, and the trial); `fits`: options of a fit were given."""
-    given = (arms, endpoints, minimize, scale, assumed_n, assumed_sd)
+    given = (arms, endpoints, minimize, maximize, scale, assumed_n, assumed_sd)
     if Path(trial).suffix.lower() != ".nc":
-        return None, read_trial(trial, *given[:4], level, assumed_n, assumed_sd)
+        return None, read_trial(trial, *given[:5], level, assumed_n, assumed_sd)
     if any(option is not None for option in given) or level != 0.95 or fits:
         raise ValueError(
-            f"{trial} is a fit, so --arms, --endpoints, --minimize, --scale, --level, "
-            f"--assumed-n, --assumed-sd, --variances, --tune and --target-accept come too "
+            f"{trial} is a fit, so --arms, --endpoints, --minimize, --maximize, --scale, "
+            f"--level, --assumed-n, --assumed-sd, --variances, --tune and --target-accept come too "
             f"late: they belong to `paretoid fit`."
         )
     from paretoid.estimation import load_fit
@@ -136,13 +137,14 @@ def read_trial(
     arms: str | None,
     endpoints: str | None,
     minimize: str | None,
+    maximize: str | None,
     scale: str | None,
     level: float,
     assumed_n: int | None,
     assumed_sd: str | None = None,
 ) -> TrialSummary:
     """A bundled trial by name, or a CSV or Excel file, with what is assumed of it."""
-    summary = _as_published(trial, arms, endpoints, minimize, scale, level, assumed_n)
+    summary = _as_published(trial, arms, endpoints, minimize, maximize, scale, level, assumed_n)
     return summary if assumed_sd is None else _assuming_sd(summary, assumed_sd)
 
 
@@ -192,10 +194,12 @@ def _as_published(
     arms: str | None,
     endpoints: str | None,
     minimize: str | None,
+    maximize: str | None,
     scale: str | None,
     level: float,
     assumed_n: int | None,
 ) -> TrialSummary:
+    from paretoid.directions import check_directions
     from paretoid.estimation import TRIALS, TrialSummary, load_trial
 
     if trial in TRIALS:
@@ -205,11 +209,13 @@ def _as_published(
             )
         summary = load_trial(trial, assumed_n=assumed_n)
         chosen = summary.select(words(endpoints)) if words(endpoints) else summary
-        return replace(chosen, minimize=chosen.match(words(minimize), "minimize"))
+        less = chosen.match(words(minimize), "minimize")
+        check_directions(chosen.endpoints, less, chosen.match(words(maximize), "maximize"), trial)
+        return replace(chosen, minimize=less)
     path = Path(trial)
     if not path.exists() and "." not in path.name and path.name == trial:
         load_trial(trial)  # refuses with the names there are
     return TrialSummary.read_csv(
         trial, arms=words(arms) or None, endpoints=words(endpoints) or None, scale=scale,
-        level=level, minimize=words(minimize), assumed_n=assumed_n,
+        level=level, minimize=words(minimize), maximize=words(maximize), assumed_n=assumed_n,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from paretoid.cli.options import (
     Less,
     Limit,
     MarginMeans,
+    More,
     OutFile,
     Quiet,
     Scale,
@@ -116,6 +117,7 @@ def simulate(
     scale: Scale = None,
     kind: Kind = None,
     minimize: Less = None,
+    maximize: More = None,
     seed: Seed = 1,
     out: OutFile = None,
     force: Force = False,
@@ -137,7 +139,7 @@ def simulate(
 
     suffixes = (".nc", ".csv", ".json") if budget is None else (".json",)
     check_file(out, suffixes, force=force, inputs=[instance])
-    bandit = members.instance(instance, kind, scale, minimize)
+    bandit = members.instance(instance, kind, scale, minimize, maximize)
     goals = members.goals(goal, k, eps1, eps2, margin_means, limit)
     radii = [members.radius(name) for name in radius or []] or None
     if budget is not None:
@@ -297,8 +299,8 @@ def _text(data: dict[str, Any]) -> str:
         if result["censored"]:
             facts.append(f"  censored {result['censored']:,} of {runs:,}")
         if result["settled"] is not None:
-            end = f"{_mean(result).split(' +-')[0]} samples"
-            facts.append(f"  settled  {settled(tuple(result['settled'].values()), end)}")
+            certain = settled(list(result["settled"].values()), "when a run ends")
+            facts.append(f"  settled  {certain}")
         facts += [f"  {share:6.1%}  {arm}" for arm, share in result["returned"].items()]
         lines += ["", wrap(result["goal"], "  "), *(wrap(fact, " " * 11) for fact in facts)]
     return "\n".join(lines)

@@ -15,8 +15,8 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Cover, Goal, PracticalSet
-from paretoid.text import goal_label
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon
+from paretoid.units import PLAIN, Units
 from paretoid.view import divisors
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def ties_in_words(
     goals: Sequence[Goal],
     arms: Sequence[str],
     max_samples: int,
+    units: Units = PLAIN,
 ) -> str:
     """How many trials have no answer, which comparisons they are held up by, and the ways out."""
     said = []
@@ -112,7 +113,7 @@ def ties_in_words(
         if not left:
             continue
         said.append(
-            f"{goal_label(str(goal))}: {left} of {len(done)} draws are censored at "
+            f"For {goal.words(units)}: {left} of {len(done)} draws are censored at "
             f"{max_samples:,} samples{_named(found[~done], arms)}. Consider {advice(goal)}."
         )
     return " ".join(said)
@@ -138,18 +139,18 @@ def advice(goal: Goal) -> str:
 
     >>> from paretoid import ParetoSet
     >>> advice(AtMost(1)), advice(AtMost(2, 0.1))
-    ('more participants or a margin (eps1 or fold)', 'more participants, a larger margin or k = 1')
+    ('more participants or a margin', 'more participants, a larger margin or asking for one arm')
     >>> advice(ParetoSet())
-    'more participants, a margin (eps1 or fold) or AtMost(k), which asks for k arms only'
+    'more participants, a margin or asking for a few arms only'
     """
     ways = ["more participants"]
     if isinstance(goal, PracticalSet):
         ways.append("a larger margin")
     else:
-        ways.append("a larger margin" if np.any(goal.eps1) else "a margin (eps1 or fold)")
+        ways.append("a larger margin" if np.any(goal.eps1) else "a margin")
         if isinstance(goal, AtMost):
             if goal.k > 1:
-                ways.append("k = 1" if goal.k == 2 else "a smaller k")
+                ways.append("asking for one arm" if goal.k == 2 else "asking for fewer arms")
         else:
-            ways.append("AtMost(k), which asks for k arms only")
+            ways.append("asking for a few arms only")
     return f"{', '.join(ways[:-1])} or {ways[-1]}"

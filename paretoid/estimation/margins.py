@@ -12,6 +12,7 @@ from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import Cover, Goal, ParetoSet, PracticalSet
 from paretoid.theory.checks import is_number, is_real, refusal, shown
+from paretoid.units import Units
 
 
 def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
@@ -37,6 +38,18 @@ def fold_margin(trial: TrialSummary | Any, fold: float) -> tuple[float, ...]:
             f"in the endpoints' own units."
         )
     return tuple(math.log(fold) if s == "log-normal" else 0.0 for s in trial.scales)
+
+
+def units_of(trial: TrialSummary) -> Units:
+    """What the numbers of a trial stand for.
+
+    >>> from paretoid.estimation import load_trial
+    >>> units_of(load_trial("covboost-groupB")).margin([math.log(1.5)] * 3)
+    '1.5-fold'
+    """
+    measured = zip(trial.endpoints, trial.scales, strict=True)
+    logs = tuple(name for name, scale in measured if scale == "log-normal")
+    return Units(trial.endpoints, logs, dict(zip(trial.endpoints, trial.units, strict=True)))
 
 
 def as_goals(goals: Any) -> list[Any]:

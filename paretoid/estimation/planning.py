@@ -22,7 +22,7 @@ from paretoid.estimation.instances import (
     posterior_bandits,
     tell_scales,
 )
-from paretoid.estimation.margins import as_goals, with_margin
+from paretoid.estimation.margins import as_goals, units_of, with_margin
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.plan_radius import plan_radius
 from paretoid.estimation.plan_words import (
@@ -34,7 +34,10 @@ from paretoid.estimation.plan_words import (
 from paretoid.estimation.ranges import kinds_of
 from paretoid.goals import Goal
 from paretoid.intervals import quantile
-from paretoid.runs.setting import as_conduct
+from paretoid.rules import APE
+from paretoid.runs.conducted import timetable
+from paretoid.runs.setting import Setting, as_conduct
+from paretoid.runs.settling import mean_settled, settled_by
 from paretoid.summaries import summary_of
 from paretoid.theory.checks import (
     BoolArray,
@@ -122,9 +125,13 @@ def plan(
     the positions of blocking_arm and blocking_rival (see `blocking_pair`), else -1. Summaries:
     assurance (with _error), samples_needed (inf: not within max_samples), censored, error_rate
     with its 95% interval (wrong answers among all draws), allocation, returned. Of the plug-in:
-    plug_in_*, characteristic_time, characteristic_weights, lower_bound: exact problem, no margin,
-    by the divergence of its outcomes, Gaussian or 0/1; NaN where their law is not known; time and
-    bound with _error, the Monte Carlo standard error of the fit.
+    arms_settled (goal, budget, verdict), answered (goal, budget): how many arms are surely optimal,
+    surely out and undecided in trials of so many participants, and how many have their answer; not
+    where the readable loop runs the trials.
+    plug_in_*; characteristic_time, characteristic_weights, lower_bound by the divergence of its
+    outcomes, Gaussian or 0/1, with _error, the Monte Carlo standard error of the fit; NaN where
+    their law is not known, or no goal asks for all arms without margin or limits: T* is of that
+    problem alone.
     Attributes say in words what the guarantee and the bounds rest on, which assumptions were made
     and which arms tie.
 
@@ -221,6 +228,9 @@ def plan(
         result["uniform_needed"] = (("goal", "assurance_level"), needed)
         saved, error = _saving(time, uniform.stopping_time.values)
         result["saved"], result["saved_error"] = ("goal", saved), ("goal", error)
+    result = result.assign(
+        _trajectories(runs, bandits, goal_list, sizes, radius=radius, conduct=conduct, **common)
+    )
     told = [summary_of(runs.isel(goal=g)) for g in range(len(goal_list))]
     result["censored"] = ("goal", [summary.late[0] for summary in told])
     for at, name in enumerate(("error_rate", "error_lower", "error_upper")):
@@ -237,7 +247,11 @@ def plan(
         table = [[float(limits.get(name, math.nan)) for limits in row] for row in bounds]
         result[name] = (("goal", "draw"), table)
     at_fit = Problem.of(plug_in)
-    T = at_fit.time if at_fit.outcomes else None
+    exact = [
+        bool(setting_bounds(at_fit, g, delta, None, proved=True, names=["characteristic"]))
+        for g in goal_list
+    ]
+    T = at_fit.time if any(exact) else None
     result["characteristic_time"] = T.time if T else np.nan
     result["characteristic_weights"] = ("arm", T.weights if T else np.full(K, np.nan))
     result["lower_bound"] = T.samples(delta) if T else np.nan
@@ -264,13 +278,16 @@ def plan(
         "bounds_in_words": bound_words,
         "lower_bound_in_words": "every exact, delta-correct method needs as many samples on "
         f"average on the plug-in instance with {at_fit.outcomes.capitalize()} outcomes, "
-        "independent between endpoints; a margin or k needs fewer"
+        "independent between endpoints"
         if T
         else "",
-        "near_ties": ties_in_words(pairs, stopped, goal_list, plug_in.arms, max_samples),
+        "near_ties": ties_in_words(
+            pairs, stopped, goal_list, plug_in.arms, max_samples, units_of(trial)
+        ),
         "assumptions": " ".join(trial.assumptions),
         "citation": trial.citation,
         "fold": 0.0 if fold is None else fold,
+        "units": units_of(trial).to_json(),
         "scale_quantile": scale_quantile,
         **({} if correlation is None else {"correlation": np.ravel(correlation).tolist()}),
         **({"ranges": json.dumps(stated_ranges(trial, kinds))} if ranges else {}),
@@ -279,6 +296,39 @@ def plan(
     }
     assert isinstance(result, xr.Dataset)
     return result
+
+
+def _trajectories(
+    runs: xr.Dataset, bandits: Sequence[Bandit], goals: list[Goal], sizes: Any, **common: Any
+) -> dict[str, Any]:
+    """What is known at N in the trials of a plan, at its sizes and at each goal's mean N.
+
+    Nothing where no compiled loop runs the trials: they would have to be made for every N.
+    """
+    limit, conduct = common["max_samples"], common["conduct"]
+    first = bandits[0]
+    bound = [goal.bind(first.objectives, first.sign) for goal in goals]
+    if not all(
+        Setting(first, (goal,), APE(), common["radius"], common["delta"], limit, conduct).compiled
+        for goal in bound
+    ):
+        return {}
+    budgets = set(np.rint(runs.stopping_time.values.mean(axis=1)).astype(int).tolist())
+    if conduct is None or conduct.is_ideal:
+        budgets |= set(sizes.tolist())
+    else:  # a trial of each size ends with a look of its own; before the first nothing is tested
+        budgets |= set(sizes[::-4].tolist())
+        looks = np.flatnonzero(timetable(conduct, first.objectives, limit).looks)
+        earliest = 1 + int(looks[0]) if len(looks) else limit
+        budgets = {n for n in budgets if n >= earliest}
+    known = settled_by(
+        bandits, sorted(budgets), goals, radius=common["radius"], delta=common["delta"],
+        seed=common["seed"], conduct=conduct,
+    )  # fmt: skip
+    means = mean_settled(known)
+    made: dict[str, Any] = {str(name): (variable.dims, variable.values)
+                            for name, variable in means.data_vars.items()}  # fmt: skip
+    return made | {name: (name, means[name].values) for name in ("budget", "verdict")}
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:

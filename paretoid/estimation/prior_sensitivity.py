@@ -17,6 +17,7 @@ import numpy as np
 
 from paretoid.estimation.again import trials_of
 from paretoid.estimation.compat import add_groups, annotate, group, pareto_smoothed
+from paretoid.estimation.margins import units_of
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.predictive import log_likelihood, replicate
 from paretoid.estimation.priors import DefaultPriors, check_width
@@ -24,6 +25,7 @@ from paretoid.estimation.probability import pareto_probability
 from paretoid.estimation.sampling import fit as sample
 from paretoid.intervals import quantile_interval
 from paretoid.theory.checks import FloatArray
+from paretoid.theory.limits import Limit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,6 +84,7 @@ def sensitivity(
     *,
     fold: float | None = None,
     margin_means: str = "any",
+    limits: Mapping[str, Limit] | None = None,
     widths: Mapping[str, float] | None = None,
     planned: xr.Dataset | None = None,
     cores: int | None = None,
@@ -112,7 +115,7 @@ def sensitivity(
 
     posteriors = under_priors(fit, widths, cores=cores)
     shares = [
-        pareto_probability(other, eps1, fold=fold, margin_means=margin_means)
+        pareto_probability(other, eps1, fold=fold, margin_means=margin_means, limits=limits)
         for other in posteriors.values()
     ]
     names = xr.DataArray(list(posteriors), dims="prior", name="prior")
@@ -135,6 +138,7 @@ def sensitivity(
         )
         result.attrs["max_samples"] = planned.attrs["max_samples"]
         result.attrs["plan_draws"] = planned.sizes["draw"]
+        result.attrs["units"] = units_of(trial_of(fit)).to_json()
     return result
 
 

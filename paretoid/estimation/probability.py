@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoid.estimation.compat import group
 from paretoid.estimation.draws import posterior_draws
-from paretoid.estimation.margins import fold_margin
+from paretoid.estimation.margins import fold_margin, units_of
 from paretoid.estimation.model import trial_of
 from paretoid.text import MARGINS
 from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, check_choice
+from paretoid.theory.limits import Limit, Limits
 from paretoid.theory.practical import practical_set
 
 if TYPE_CHECKING:
@@ -19,12 +21,21 @@ if TYPE_CHECKING:
 
 
 def pareto_probability(
-    fit: Any, eps1: Any = 0.0, *, fold: float | None = None, margin_means: str = "any"
+    fit: Any,
+    eps1: Any = 0.0,
+    *,
+    fold: float | None = None,
+    margin_means: str = "any",
+    limits: Mapping[str, Limit] | None = None,
 ) -> xr.Dataset:
     """P(arm in S*) and P(arm in S*_eps1) per arm, with Monte Carlo standard errors.
 
     `margin_means="all"`: in place of S*_eps1 the arms that are not practically dominated, with
     eps1 for their margin (`theory.practical_set`).
+
+    With `limits`, as `ParetoSet` has them, `feasible` is the probability that an arm meets all of
+    them, and the others are those of being among the optimal arms of those that do, by the
+    endpoints that are compared.
 
     The error comes from the means of twenty batches per chain, which sees autocorrelation, and
     is never below that of independent draws with one success and one failure added: a share of
@@ -42,20 +53,32 @@ def pareto_probability(
     import xarray as xr
 
     check_choice(margin_means, tuple(MARGINS), name="margin_means", why="see PracticalSet.")
+    if limits and margin_means == "all":
+        raise ValueError("limits have nothing to say about practical domination. Leave them out.")
     trial = trial_of(fit)
     if fold is not None:
         if np.any(np.asarray(eps1) != 0):
             raise ValueError("pass eps1= or fold=, not both: each sets the margin.")
         eps1 = fold_margin(trial, fold)
-    means, _ = posterior_draws(fit)
     sign = np.array([-1.0 if e in trial.minimize else 1.0 for e in trial.endpoints])
-    epsilon = as_epsilon(eps1, means.shape[2])
+    means = posterior_draws(fit)[0] * sign
+    S, K, D = means.shape
+    epsilon = as_epsilon(eps1, D)
+    feasible, compared = np.ones((S, K), dtype=np.bool_), np.ones(D, dtype=np.bool_)
+    events: dict[str, BoolArray] = {}
+    if limits:
+        bounds = Limits(limits).bound(trial.endpoints, sign)
+        compared = bounds.compared
+        feasible = (bounds.lead(means.reshape(S * K, D)) >= 0).all(axis=1).reshape(S, K)
+        events["feasible"] = feasible
+    for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
+        rivals = np.where(feasible[:, :, None], means, -np.inf)[:, :, compared]
+        events[name] = feasible & _in_pareto_set(rivals, slack[compared])
+    if margin_means == "all":
+        events["near_optimal"] = np.array([practical_set(draw, epsilon) for draw in means])
     chains = group(fit, "posterior").sizes["chain"]
     shares: dict[str, Any] = {}
-    for name, slack in (("optimal", np.zeros_like(epsilon)), ("near_optimal", epsilon)):
-        inside = _in_pareto_set(means * sign, slack)
-        if name == "near_optimal" and margin_means == "all":
-            inside = np.array([practical_set(draw, slack) for draw in means * sign])
+    for name, inside in events.items():
         shares[name] = ("arm", inside.mean(axis=0))
         shares[f"{name}_error"] = ("arm", _share_error(inside, chains))
     return xr.Dataset(
@@ -66,6 +89,7 @@ def pareto_probability(
             "margin_means": margin_means,
             "draws": len(means),
             "assumptions": " ".join(trial.assumptions),
+            "units": units_of(trial).to_json(),
         },
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoid.directions import check_directions
 from paretoid.estimation.summary_cells import SCALES, ReadCell, read_cell
 from paretoid.estimation.summary_cells import spread_of_interval as spread_of_interval
 from paretoid.layouts import DIRECTIONS, FAILED, as_long
@@ -108,6 +109,7 @@ class TrialSummary:
         scale: str | None = None,
         level: float = 0.95,
         minimize: Iterable[str] | str = (),
+        maximize: Iterable[str] | str = (),
         assumed_n: int | None = None,
         assumed_variance: Mapping[str, float] | None = None,
     ) -> TrialSummary:
@@ -125,7 +127,9 @@ class TrialSummary:
                     else by the columns filled in: geometric_mean, mean or events.
         level       of the intervals.
         minimize    endpoints where less is better. A column `better` (larger, smaller) or
-                    `direction` (max, min) of the table says it too.
+                    `direction` (max, min) of the table says it too. Of all others more is better;
+                    names that usually go the other way, such as toxicity, are asked about.
+        maximize    endpoints where more is better whatever their name
         assumed_n   for cells without n; it is shown with every result.
 
         Columns: endpoint, n, and geometric_mean with ci_lower, ci_upper; or mean with sd, se or
@@ -144,7 +148,7 @@ class TrialSummary:
         """
         table = read_journal_table(path)
         return summary_of([table], str(path), arms=arms, endpoints=endpoints, scale=scale,
-                          level=level, minimize=minimize, assumed_n=assumed_n,
+                          level=level, minimize=minimize, maximize=maximize, assumed_n=assumed_n,
                           assumed_variance=assumed_variance)  # fmt: skip
 
     @property
@@ -243,6 +247,7 @@ def summary_of(
     scale: str | None = None,
     level: float = 0.95,
     minimize: Iterable[str] | str = (),
+    maximize: Iterable[str] | str = (),
     assumed_n: int | None = None,
     assumed_variance: Mapping[str, float] | None = None,
     keep: Iterable[str] | None = None,
@@ -314,7 +319,7 @@ def summary_of(
             f"relative to another. Check which columns name the arms; these were used: "
             f"{', '.join(columns)}"
         )
-    less = _less_is_better(rows, chosen, minimize, problems)
+    less = _less_is_better(rows, chosen, minimize, maximize, problems, name)
     refuse(name, problems)
     if lopsided:
         warnings.warn(
@@ -345,11 +350,18 @@ def _less_is_better(
     rows: list[tuple[int, Mapping[str, str], CsvTable]],
     chosen: Mapping[str, str],
     minimize: Iterable[str] | str,
+    maximize: Iterable[str] | str,
     problems: list[str],
+    name: str,
 ) -> tuple[str, ...]:
     """The endpoints where less is better: those of `minimize`, and those that the table says."""
-    named = [minimize] if isinstance(minimize, str) else list(minimize)
-    less = [_match(endpoint, tuple(chosen.values()), "minimize") for endpoint in named]
+    less, more = (
+        [
+            _match(endpoint, tuple(chosen.values()), what)
+            for endpoint in ([named] if isinstance(named, str) else named)
+        ]
+        for what, named in (("minimize", minimize), ("maximize", maximize))
+    )
     said: dict[str, tuple[bool, int]] = {}
     for number, row, _ in rows:
         endpoint = chosen.get(row["endpoint"])
@@ -371,8 +383,15 @@ def _less_is_better(
             problems.append(
                 f"row {number}: more of {endpoint} is better, and minimize names it; leave one out"
             )
+        if fewer and endpoint in more:
+            problems.append(
+                f"row {number}: less of {endpoint} is better, and maximize names it; leave one out"
+            )
         if fewer and endpoint not in less:
             less.append(endpoint)
+    if not problems:
+        larger = [endpoint for endpoint, (fewer, _) in said.items() if not fewer]
+        check_directions(tuple(chosen.values()), less, [*more, *larger], name)
     return tuple(less)
 
 

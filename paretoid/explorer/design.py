@@ -36,6 +36,7 @@ from paretoid.theory.checks import (
 from paretoid.theory.limits import limit_levels
 from paretoid.theory.radii import BetaBinomial, MixedScale, Radius, UnknownScale
 from paretoid.theory.units import as_scale
+from paretoid.units import PLAIN, Units
 
 #: of a file of allocations, before those of the objectives
 COLUMNS = ("id", "arm", "how")
@@ -44,7 +45,7 @@ OUTCOMES = ("gaussian", "bounded", "binary")
 _KEYS = (
     "arms", "objectives", "minimize", "goals", "delta", "outcomes", "scale", "radius", "rule",
     "seed", "cone", "informed_by", "arithmetic", "conduct", "max_samples",
-    "randomise",
+    "randomise", "logs", "units",
 )  # fmt: skip
 
 
@@ -53,6 +54,8 @@ class Design:
 
     conduct, max_samples   how the trial is meant to run, as it was simulated: looks, burn-in,
                            recruitment, delays, losses, participants. No proof rests on them
+    logs, units            objectives recorded as natural logarithms, and units by objective, in
+                           which people are told margins and means. No proof rests on them
 
     >>> design = Design(["A", "B"], ["response", "harm"], delta=0.1, minimize=["harm"])
     >>> design.radius
@@ -83,6 +86,8 @@ class Design:
         randomise: Randomisation | None = None,
         conduct: Conduct | None = None,
         max_samples: int | None = None,
+        logs: Iterable[str] = (),
+        units: Mapping[str, str] | None = None,
     ) -> None:
         for name, value in (("arms", arms), ("objectives", objectives)):
             if not _are_names(value):
@@ -128,6 +133,9 @@ class Design:
                 outcomes, OUTCOMES, name="outcomes", why="radii are proved for some of them; where "
                 "objectives differ give a table of them.",
             )  # fmt: skip
+        self.measured_in = Units.checked(
+            (self.cone.objectives if self.cone else objectives), logs, units or {}
+        )
         given: dict[str, Any] = {"arms": arms, "objectives": objectives, "minimize": minimize}
         self.bandit: Bandit
         if self.kinds is None:
@@ -196,6 +204,12 @@ class Design:
                     )
                 randomise, conduct = conduct.randomise, replace(conduct, randomise=None)
                 conduct = None if conduct == Conduct() else conduct
+        for name in self.measured_in.logs:
+            if self.cone is None and not self.bandit.gaussian[self.objectives.index(name)]:
+                raise ValueError(
+                    f"logs names {name!r}, whose outcomes are 0 or 1 or lie in a range: they are "
+                    f"recorded as they are. Leave it out."
+                )
         self.conduct = conduct
         self.randomise = _as_randomisation(randomise, self.arms, self.rule)
         if self.randomise is not None and self.conduct is not None:
@@ -234,7 +248,17 @@ class Design:
             **({} if self.randomise is None else {"randomise": self.randomise.to_dict()}),
             **({} if self.conduct is None else {"conduct": self.conduct.to_dict()}),
             **({} if self.max_samples is None else {"max_samples": self.max_samples}),
+            **self.measured_in.to_dict(),
         }
+
+    @property
+    def units(self) -> Units:
+        """How margins and means of the objectives are told; the rows of a cone have no units.
+
+        >>> Design(["A", "B"], ["IgG"], logs=["IgG"]).units.margin(float(np.log(1.5)))
+        '1.5-fold'
+        """
+        return self.measured_in if self.cone is None else PLAIN
 
     def same_as(self, other: Design) -> bool:
         """True: both designs are written alike in a ledger."""
@@ -278,6 +302,8 @@ class Design:
             randomise=Randomisation.from_dict(data["randomise"]) if "randomise" in data else None,
             conduct=None if conduct is None else Conduct.from_dict(conduct),
             max_samples=data.get("max_samples"),
+            logs=data.get("logs", ()),
+            units=data.get("units"),
         )
         design.centred = "arithmetic" in data or not stored
         informed = data.get("informed_by", [])

@@ -13,6 +13,7 @@ from paretoid.goals.pareto_set import ParetoSet
 from paretoid.theory.checks import BoolArray, FloatArray, as_means, check_count, check_k
 from paretoid.theory.dominance import pareto_set
 from paretoid.theory.gaps import combined_gaps
+from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -91,10 +92,22 @@ class AtMost(LimitedGoal):
         """As for the Pareto set, but never below omega^k."""
         return combined_gaps(means, eps1, self.k if self.limits is None else None)
 
-    def words(self) -> str:
-        """What is asked for, as reports say it."""
-        return (
-            f"any {self.k} near-optimal arm"
-            + ("s" if self.k > 1 else "")
-            + limits_in_words(self.limits)
-        )
+    def words(self, units: Units = PLAIN) -> str:
+        """What is asked for.
+
+        >>> AtMost(1).words()
+        'one Pareto-optimal arm'
+        >>> AtMost(2, 0.1).words()
+        'any 2 arms within 0.1 of optimal, or all optimal ones if they are fewer'
+        """
+        exact = not np.any(self.eps1)
+        plural = "s" if self.k > 1 else ""
+        near = f"Pareto-optimal arm{plural}" if exact else f"arm{plural} {self._near(units)}"
+        asked = f"any {self.k} {near}, or all optimal ones if they are fewer"
+        asked = f"one {near}" if self.k == 1 else asked
+        return asked + limits_in_words(self.limits, units)
+
+    def label(self, units: Units | None = None) -> str:
+        """Any k arms."""
+        arms = "one arm" if self.k == 1 else f"any {self.k} arms"
+        return arms + self._extras(units)

@@ -12,6 +12,7 @@ from paretoid.theory.checks import BoolArray, FloatArray, as_epsilon, as_numbers
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.member import Member, arguments
 from paretoid.theory.radii import MixtureRadius, Radius
+from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -47,7 +48,7 @@ class Goal(Member):
     >>> pt.ParetoSet().gaps(means, np.ones(2)), pt.ParetoSet(eps1=1.0).gaps(means, np.ones(2))
     (array([0.5, 2. , 0.5]), array([1., 2., 1.]))
     >>> pt.AtMost(k=1).words()
-    'any 1 near-optimal arm'
+    'one Pareto-optimal arm'
     >>> lens = pt.view.Lens(bandit, pt.Mixture(), 0.1, eps1=0.0)
     >>> many = np.full((3, 2), 1000.0)    # as if each arm had been sampled so often
     >>> pt.ParetoSet().decide(lens.view(pt.view.Samples(many, bandit.oriented, many), 3000))
@@ -136,10 +137,24 @@ class Goal(Member):
         """
         return combined_gaps(means / divisor, scaled(self.eps1, divisor))
 
-    def words(self) -> str:
-        """What is asked for, in words; by default the first line of the class's docstring."""
-        said = (type(self).__doc__ or "").strip().split("\n")[0].strip().rstrip(".")
-        return said or str(self)
+    def words(self, units: Units = PLAIN) -> str:
+        """What is asked for, in words; by default the first line of the class's docstring.
+
+        units   how slacks and limits are said: as ratios, or with the units of endpoints
+        """
+        first = (type(self).__doc__ or "").strip().split("\n")[0].strip().rstrip(".")
+        return first or str(self)
+
+    def label(self, units: Units | None = None) -> str:
+        """What is asked for, as briefly as a legend needs it; with its margin if `units` say how.
+
+        >>> from paretoid import AtMost, ParetoSet
+        >>> from paretoid.units import Units
+        >>> log = Units(("IgG",), logs=("IgG",))
+        >>> AtMost(2).label(), ParetoSet(float(np.log(1.5))).label(log)
+        ('any 2 arms', 'all optimal arms (1.5-fold margin)')
+        """
+        return str(self)
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={short(value)}" for name, value in said(self).items())

@@ -11,6 +11,7 @@ from paretoid.goals.base import as_answer, frozen
 from paretoid.goals.limited import LimitedGoal, limits_in_words
 from paretoid.theory.checks import BoolArray, as_epsilon, as_means
 from paretoid.theory.dominance import pareto_set
+from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -80,7 +81,18 @@ class Cover(LimitedGoal):
         covered = ((within < 0) & said.kept[None, :] & ~np.eye(view.K, dtype=bool)).any(axis=1)
         return said.kept if bool((said.kept | said.dropped | covered).all()) else None
 
-    def words(self) -> str:
-        """What is asked for, as reports say it."""
-        said = "arms such that every optimal arm left out is close to one of them"
-        return said + limits_in_words(self.limits)
+    def words(self, units: Units = PLAIN) -> str:
+        """What is asked for.
+
+        >>> Cover(eps2=0.5).words()
+        'Pareto-optimal arms such that every optimal arm left out is within 0.5 of one of them'
+        """
+        arms = f"arms {self._near(units)}" if np.any(self.eps1) else "Pareto-optimal arms"
+        reach = f"within {units.margin(self.eps2)} of one of them"
+        asked = f"{arms} such that every optimal arm left out is {reach}"
+        return asked + limits_in_words(self.limits, units)
+
+    def label(self, units: Units | None = None) -> str:
+        """A cover, and how far it reaches."""
+        reach = "" if units is None else f" within {units.margin(self.eps2)}"
+        return f"a cover{reach}{self._extras(units)}"

@@ -13,6 +13,7 @@ from paretoid.goals.base import Goal, scaled
 from paretoid.theory.checks import BoolArray, FloatArray
 from paretoid.theory.gaps import combined_gaps
 from paretoid.theory.limits import Bounds, Limits
+from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -40,15 +41,15 @@ class Verdicts:
     own_upper: FloatArray
 
 
-def limits_in_words(limits: Limits | None) -> str:
+def limits_in_words(limits: Limits | None, units: Units = PLAIN) -> str:
     """Limits in words, to follow what is asked for; nothing if there are none.
 
     >>> from paretoid import at_most
     >>> limits_in_words(Limits({"toxicity": at_most(0.3)})), limits_in_words(None)
     (', of those with toxicity at most 0.3', '')
     """
-    said = [f"{name} {limit.words()}" for name, limit in (limits or {}).items()]
-    return f", of those with {', '.join(said)}" if said else ""
+    listed = [f"{name} {units.limit(name, limit)}" for name, limit in (limits or {}).items()]
+    return f", of those with {', '.join(listed)}" if listed else ""
 
 
 class LimitedGoal(Goal):
@@ -77,6 +78,19 @@ class LimitedGoal(Goal):
     >>> goal.verdicts(moment).infeasible, goal.certain(moment), goal.contest(moment)
     (array([False,  True]), (array([ True, False]), {1: 1}), (0, 0))
     """
+
+    def _near(self, units: Units) -> str:
+        return f"within {units.margin(self.eps1)} of optimal"
+
+    def _extras(self, units: Units | None) -> str:
+        """What a label adds: the limits, and the margin where units say how."""
+        extras = [
+            f"{name} {(units or PLAIN).limit(name, limit)}"
+            for name, limit in (self.limits or {}).items()
+        ]
+        if units is not None and np.any(self.eps1):
+            extras.append(f"{units.margin(self.eps1)} margin")
+        return f" ({'; '.join(extras)})" if extras else ""
 
     def _freeze_limits(self) -> None:
         if self.limits is not None:

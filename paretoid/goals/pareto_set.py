@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paretoid.goals.base import as_answer, frozen
 from paretoid.goals.limited import LimitedGoal, limits_in_words
 from paretoid.theory.checks import BoolArray, as_means
 from paretoid.theory.dominance import pareto_set
+from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -58,6 +61,17 @@ class ParetoSet(LimitedGoal):
             return ~said.dropped if bool((said.kept | said.dropped).all()) else None
         return view.S | ~view.dominated if view.settled else None
 
-    def words(self) -> str:
-        """What is asked for, as reports say it."""
-        return "all optimal arms" + limits_in_words(self.limits)
+    def words(self, units: Units = PLAIN) -> str:
+        """What is asked for.
+
+        >>> ParetoSet().words()
+        'all Pareto-optimal arms'
+        >>> ParetoSet(0.5).words()
+        'all Pareto-optimal arms, and none that is not within 0.5 of optimal'
+        """
+        near = f", and none that is not {self._near(units)}" if np.any(self.eps1) else ""
+        return "all Pareto-optimal arms" + near + limits_in_words(self.limits, units)
+
+    def label(self, units: Units | None = None) -> str:
+        """All optimal arms."""
+        return "all optimal arms" + self._extras(units)

@@ -16,6 +16,7 @@ from paretoid.theory.practical import (
     practical_gaps,
     thresholds,
 )
+from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
     from paretoid.view import View
@@ -140,6 +141,16 @@ class PracticalSet(Goal):
         margin = as_epsilon(self.margin, D) / divisor
         return practical_gaps(means / divisor, margin, as_epsilon(self.slack, D) / divisor)
 
-    def words(self) -> str:
-        """What is asked for."""
-        return "all arms that are not practically dominated"
+    def words(self, units: Units = PLAIN) -> str:
+        """What is asked for.
+
+        >>> PracticalSet(0.5, 0.1).words()
+        'all arms that are not practically dominated, by 0.5 (told up to 0.1)'
+        """
+        up_to = f" (told up to {units.margin(self.slack)})" if np.any(self.slack) else ""
+        return f"all arms that are not practically dominated, by {units.margin(self.margin)}{up_to}"
+
+    def label(self, units: Units | None = None) -> str:
+        """Arms that are not practically dominated, and the margin."""
+        by = "" if units is None else f" by {units.margin(self.margin)}"
+        return f"not practically dominated{by}"

@@ -31,7 +31,12 @@ SOURCE = (
 
 
 def load_instance(
-    name: str | Path, *, kind: str | None = None, scale: Any = None, minimize: Iterable[str] = ()
+    name: str | Path,
+    *,
+    kind: str | None = None,
+    scale: Any = None,
+    minimize: Iterable[str] = (),
+    maximize: Iterable[str] = (),
 ) -> Bandit:
     """A bundled bandit by name, see `INSTANCES`, or one from a file, see `read_instance`.
 
@@ -46,14 +51,14 @@ covboost-printed. Or give a file that ends in .csv or .toml.
     if name not in INSTANCES:
         path = Path(name)
         if path.suffix.lower() in SUFFIXES or path.exists() or path.name != str(name):
-            return read_instance(path, kind=kind, scale=scale, minimize=minimize)
+            return read_instance(path, kind=kind, scale=scale, minimize=minimize, maximize=maximize)
         raise ValueError(
             f"no instance {str(name)!r}{meant(str(name), INSTANCES)} There are: "
             f"{', '.join(INSTANCES)}. Or give a file that ends in .csv or .toml."
         )
-    if kind is not None or scale is not None or list(minimize):
+    if kind is not None or scale is not None or list(minimize) or list(maximize):
         raise ValueError(
-            f"{name} is bundled and says kind, scale and minimize itself; they are for CSV files."
+            f"{name} is bundled and says kind, scale and directions itself; they are for CSV files."
         )
     return _bundled(str(name))
 

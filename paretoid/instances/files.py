@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
+from paretoid.directions import check_directions
 from paretoid.tables import read_table, read_toml, refuse, write_csv
 from paretoid.text import meant
 from paretoid.theory.checks import WrongTypeError, check_choice
@@ -42,6 +43,7 @@ def read_instance(
     kind: str | None = None,
     scale: Any = None,
     minimize: Iterable[str] = (),
+    maximize: Iterable[str] = (),
 ) -> Bandit:
     """A bandit from a CSV or TOML file; see `paretoid.instances.files` for the layouts.
 
@@ -49,6 +51,8 @@ def read_instance(
     scale       of Gaussian outcomes: a number, one per objective, or one per arm and objective;
                 a CSV needs it, because the guarantee leans on it
     minimize    objectives where less is better; for a CSV
+    maximize    objectives where more is, whatever their names; for a CSV. Of the others more is
+                better too, but names that usually go the other way are asked about
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "doses.csv"
@@ -60,7 +64,8 @@ def read_instance(
     if kind is not None:
         check_choice(kind, KINDS, name="kind", why="it is how outcomes are distributed.")
     if Path(path).suffix.lower() != ".toml":
-        return _from_csv(path, kind or "gaussian", scale, less)
+        more = [maximize] if isinstance(maximize, str) else list(maximize)
+        return _from_csv(path, kind or "gaussian", scale, less, more)
     if kind is not None or scale is not None or less:
         raise ValueError(
             f"{path} is a TOML file, which says kind, scale and minimize itself. Write them there."
@@ -68,7 +73,9 @@ def read_instance(
     return _from_toml(path)
 
 
-def _from_csv(path: str | Path, kind: str, scale: Any, minimize: list[str]) -> Bandit:
+def _from_csv(
+    path: str | Path, kind: str, scale: Any, minimize: list[str], maximize: list[str]
+) -> Bandit:
     table = read_table(path, _LAYOUT, exact=True)
     first, *objectives = table.columns
     problems = [f"row 1: column {c + 2} has no name" for c, o in enumerate(objectives) if not o]
@@ -85,6 +92,7 @@ def _from_csv(path: str | Path, kind: str, scale: Any, minimize: list[str]) -> B
                 problems.append(f"row {number}, column {objective}: {error}")
         means.append(values)
     refuse(str(path), problems)
+    check_directions(objectives, minimize, maximize, str(path))
     if kind == "gaussian" and scale is None:
         raise ValueError(
             f"{path} gives means, but not how far outcomes scatter about them, on which the "
@@ -132,6 +140,8 @@ def _bandit(data: dict[str, Any], name: str) -> Bandit:
         names = arguments.get(key, [])
         if not isinstance(names, list) or not all(isinstance(entry, str) for entry in names):
             raise ValueError(f"{name}: {key} must be a list of names, and is {names!r}.")
+    if "minimize" not in data:
+        check_directions(arguments.get("objectives", []), [], [], name)
     try:
         return BernoulliBandit(**arguments) if bernoulli else GaussianBandit(**arguments)
     except ValueError as error:

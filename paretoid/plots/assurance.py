@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from paretoid.plots import style
 from paretoid.plots.selection import Runs
 from paretoid.plots.stopping import ecdf
+from paretoid.registry import label_of
 from paretoid.summaries import VARIABLES
-from paretoid.text import goal_label
 from paretoid.theory.checks import refusal
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def assurance(planned: Any, *, ax: Axes | None = None) -> Axes:
     table = _as_runs(planned, names)
     axes.set_xlim(0, 1.04 * float(table.time.max()))
     for g, (color, _, dashes) in enumerate(style.series(len(names), "goals")):
-        ecdf(axes, table, g, color, dashes, _words(names[g], planned))
+        ecdf(axes, table, g, color, dashes, label_of(names[g], planned.attrs))
     if axes.get_xlim()[1] > limit:
         axes.axvline(limit, color="0.2", lw=1, ls=(0, (1, 1)), label=f"limit: {limit:,}")
     for level in planned.assurance_level.values:
@@ -66,9 +64,3 @@ def _as_runs(planned: Any, names: list[str]) -> Runs:
     one = planned.transpose("goal", "draw", ...)
     arms = [str(arm) for arm in one.arm.values]
     return Runs(names, arms, *(one[name].values for name in VARIABLES))
-
-
-def _words(goal: str, planned: Any) -> str:
-    fold = planned.attrs["fold"]
-    label = goal_label(goal)
-    return label.replace(f"{np.log(fold):g}", f"log {fold:g}") if fold else label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -11,12 +12,16 @@ from paretoid.intervals import credible_interval
 from paretoid.plots import style
 from paretoid.text import objective
 from paretoid.theory.checks import FloatArray
+from paretoid.theory.limits import Limit, Limits
 
 
-def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
+def forest(
+    fit: Any, *, axes: Any = None, limits: Mapping[str, Limit] | None = None
+) -> np.ndarray[Any, Any]:
     """Fitted means with 95% credible intervals beside the published ones; a panel per endpoint.
 
     fit     of `paretoid.estimation.fit`
+    limits  that arms must meet, as `ParetoSet` has them; drawn as dashed lines
 
     Log-normal endpoints are drawn on a log axis in their own unit. Published: open grey diamonds;
     fitted: filled dark circles. Returns the (endpoints,) array of Axes; what the fit assumes
@@ -58,6 +63,7 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
             _natural(middle[:, d], scale), rows + 0.16, "o", color=style.DARK, ms=4,
             label="fitted mean, 95% interval",
         )  # fmt: skip
+        _limit(axis.axvline, trial, d, limits)
         if scale == "log-normal":
             style.log_axis(axis, "x")
         said = objective(trial.endpoints[d], trial.endpoints[d] in trial.minimize)
@@ -72,10 +78,28 @@ def forest(fit: Any, *, axes: Any = None) -> np.ndarray[Any, Any]:
     return panels
 
 
-def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[Any, Any]:
+def _limit(line: Any, trial: Any, d: int, limits: Mapping[str, Limit] | None) -> None:
+    """A line at the limit of endpoint d, in its own unit; nothing without one."""
+    from paretoid.estimation.margins import units_of
+
+    limit = (limits or {}).get(trial.endpoints[d])
+    if limit is not None:
+        value = _natural(limit.value, trial.scales[d])
+        label = f"limit: {units_of(trial).limit(trial.endpoints[d], limit)}"
+        line(value, ls="--", lw=1.3, color="#D55E00", zorder=2, label=label)
+
+
+def projections(
+    fit: Any,
+    *,
+    draws: int = 300,
+    axes: Any = None,
+    limits: Mapping[str, Limit] | None = None,
+) -> np.ndarray[Any, Any]:
     """Posterior draws of the arms' means, two endpoints at a time, with the plug-in front.
 
-    Dark: optimal at the posterior means, in all endpoints together. Returns the array of Axes,
+    Dark: optimal at the posterior means, in all endpoints together; with `limits`, which are drawn
+    as dashed lines, among the arms that meet them. Returns the array of Axes,
     one for each pair of endpoints (one endpoint is drawn against itself).
 
     >>> from paretoid.estimation import fit, load_trial
@@ -94,6 +118,8 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
     sign = np.array([-1.0 if e in trial.minimize else 1.0 for e in trial.endpoints])
     centre = means.mean(axis=0)
     front = theory.pareto_set(centre * sign)
+    if limits:
+        front, _ = Limits(limits).bound(trial.endpoints, sign).sets(centre * sign)
     shown = means[np.linspace(0, len(means) - 1, min(draws, len(means))).astype(int)]
     pairs = list(combinations(range(len(trial.endpoints)), 2)) or [(0, 0)]
     columns = min(len(pairs), 3)
@@ -106,6 +132,8 @@ def projections(fit: Any, *, draws: int = 300, axes: Any = None) -> np.ndarray[A
         for i in range(len(trial.arms)):
             label = style.literal(trial.arms[i]) + (" (front)" if front[i] else "")
             _cloud(axis, trial, shown[:, i], centre[i], (d, e), {**looks[i], "label": label})
+        _limit(axis.axvline, trial, d, limits)
+        _limit(axis.axhline, trial, e, limits)
         for q, side in ((d, "x"), (e, "y")):
             if trial.scales[q] == "log-normal":
                 style.log_axis(axis, side)

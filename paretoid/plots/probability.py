@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.plots import style
+from paretoid.units import Units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,8 @@ def pareto_probability(
     shares      of `estimation.pareto_probability`; or a fit, from which they are computed with
                 `eps1` or `fold`. Of shares, `fold` only says what their margin is called
 
-    Whiskers are two Monte Carlo standard errors, cut at 0 and 1. Hatched: with the margin.
+    With limits an upright mark is the probability of meeting them. Whiskers are two Monte Carlo
+    standard errors, cut at 0 and 1. Hatched: with the margin.
 
     >>> import numpy as np, xarray as xr
     >>> half, small = ("arm", np.array([0.5, 1.0])), ("arm", np.array([0.01, 0.002]))
@@ -46,12 +48,20 @@ def pareto_probability(
     margin = bool(np.any(np.asarray(shares.attrs.get("eps1", 0.0)) > 0))
     axes = style.one_axes(ax, 6.5, (0.36 if margin else 0.28) * len(arms) + 1.5)
     size = 0.38 if margin else 0.7
-    bars = [("optimal", rows + (size / 2 if margin else 0.0), style.DARK, "optimal", "")]
+    limited = "feasible" in shares
+    named = "within the limits, and optimal of those" if limited else "optimal"
+    bars = [("optimal", rows + (size / 2 if margin else 0.0), style.DARK, named, "")]
     if margin:
-        what = f"within {fold:g}-fold of optimal" if fold else "within the margin of optimal"
+        units = Units.of(shares.attrs)
+        slack = f"{fold:g}-fold" if fold else "the margin"
+        slack = units.margin(shares.attrs["eps1"]) if units else slack
+        what = f"within {slack} of optimal"
         if shares.attrs.get("margin_means") == "all":
-            what = "not practically dominated" + (f", {fold:g}-fold" if fold else "")
+            what = f"not practically dominated, by {slack}"
         bars.append(("near_optimal", rows - size / 2, style.LIGHT, what, "////"))
+    if limited:
+        axes.plot(shares.feasible.values, rows, "|", ms=16, mew=2, color="black",
+                  label="within the limits")  # fmt: skip
     for name, y, color, label, hatch in bars:
         share, error = shares[name].values, 2 * shares[f"{name}_error"].values
         low, high = np.maximum(share - error, 0.0), np.minimum(share + error, 1.0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.plots import style
-from paretoid.text import goal_label
+from paretoid.registry import label_of
 from paretoid.theory.checks import check_choice, refusal
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def recruitment(planned: Any, *, of: str = "participants", ax: Axes | None = Non
         )
     axes = style.one_axes(ax, 6.5, 4.0)
     name = "needed_by_rate" if of == "participants" else "duration_by_rate"
-    names = [goal_label(str(goal)) for goal in planned.goal.values]
+    names = [label_of(str(goal), planned.attrs) for goal in planned.goal.values]
     for g, (color, marker, dashes) in enumerate(style.series(len(names), "goals")):
         values = planned[name].values[g]
         values = np.where(np.isfinite(values), values, np.nan)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paretoid.plots import style
-from paretoid.text import goal_label
+from paretoid.registry import label_of
+from paretoid.runs.settling import mean_settled
 from paretoid.theory.checks import check_count
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
     """How many arms are surely optimal, surely out and undecided at each N, on average.
 
-    known   of `settled_by`, or for a plan of `estimation.settled_in_plan`
+    known   of `settled_by`, a plan, or of `estimation.settled_in_plan` for sizes of one's own
     goal    position of the goal to draw
 
     The bands add up to all arms. Runs whose goal is answered count with what they knew then, so a
@@ -31,20 +32,19 @@ def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
     import xarray as xr
     from matplotlib.ticker import MaxNLocator
 
-    if not isinstance(known, xr.Dataset) or not {"budget", "settled"} <= set(known.variables):
+    names = set(known.variables) if isinstance(known, xr.Dataset) else set()
+    if not {"budget", "settled"} <= names:
         raise ValueError(
-            f"{type(known).__name__} does not say what is settled at each N: pass what settled_by "
-            f"returns, or for a plan estimation.settled_in_plan. Runs of simulate say it of their "
-            f"end alone."
+            f"{type(known).__name__} does not say what is settled at each N: pass what settled_by, "
+            f"plan or estimation.settled_in_plan returns. Runs of simulate say it of their end "
+            f"alone, and so does a plan whose trials no compiled loop runs."
         )
     goals = [str(name) for name in known.goal.values]
     goal = check_count(goal, name="goal", least=0, most=len(goals) - 1, why="it is a position.")
-    one = known.isel(goal=goal).transpose("budget", ..., "arm")
-    verdicts = one.settled.values
-    N, K = known.budget.values, verdicts.shape[-1]
-    runs = tuple(range(1, verdicts.ndim))
-    optimal, dominated = (K * (verdicts == kind).mean(axis=runs) for kind in (1, -1))
-    answered = one.stopped.values.mean(axis=tuple(range(1, one.stopped.ndim)))
+    one = mean_settled(known).isel(goal=goal)
+    optimal, dominated, undecided = one.arms_settled.transpose("verdict", "budget").values
+    N, answered = one.budget.values, one.answered.values
+    K: Any = round(float((optimal + dominated + undecided)[0]))
     axes = style.one_axes(ax, 6.5, 4.0)
     bands = (
         (0 * optimal, optimal, style.DARK, "", "surely optimal"),
@@ -65,5 +65,6 @@ def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
     share.set_ylabel("share of arms, of runs")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     style.legend(axes)
-    axes.set_title(style.wrap(goal_label(goals[goal]), 70), loc="right", fontsize="small", y=-0.24)
+    title = style.wrap(label_of(goals[goal], known.attrs), 70)
+    axes.set_title(title, loc="right", fontsize="small", y=-0.24)
     return axes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.runs.settling import VERDICTS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,18 +31,26 @@ def nothing_settles(planned: xr.Dataset) -> list[str]:
 
 
 def settled_words(plan: xr.Dataset) -> list[str]:
-    """How many arms are certain at the end of a trial of one goal; nothing in older plans."""
+    """How many arms are certain at the mean N of one goal, and at the end; nothing in older plans.
+
+    A trial that ends early knows less than one of that size, so the two are never put together.
+    """
     if "settled" not in plan:
         return []
-    verdicts = plan.settled.values
-    optimal, dominated, undecided = (
-        float((verdicts == kind).sum() / len(verdicts)) for kind in (1, -1, 0)
-    )
     mean = float(plan.stopping_time.mean())
-    end = f"{text.count(mean)} participants"
-    if not bool(plan.stopped.all()):
-        end += f", the mean with a limit of {int(plan.attrs['max_samples']):,},"
-    return [text.settled((optimal, dominated, undecided), end)]
+    words = []
+    if "arms_settled" in plan and round(mean) in plan.budget.values:
+        late = ", once their outcomes have come," if "conduct" in plan.attrs else ""
+        at = f"at {text.count(mean)} participants (the mean){late}"
+        words.append(text.settled(plan.arms_settled.sel(budget=round(mean)).values.tolist(), at))
+    words.append(text.settled(_at_the_end(plan), "when a trial ends, answered or not,"))
+    return words
+
+
+def _at_the_end(plan: xr.Dataset) -> list[float]:
+    """Mean number of arms surely optimal, surely out and undecided when trials end."""
+    verdicts = plan.settled.values
+    return [float((verdicts == kind).sum() / len(verdicts)) for kind in VERDICTS.values()]
 
 
 def conduct_words(planned: xr.Dataset) -> str:
@@ -96,10 +105,12 @@ def calendar_data(plan: xr.Dataset) -> dict[str, Any]:
     """The same for machines."""
     said: dict[str, Any] = {}
     if "settled" in plan:
-        verdicts = plan.settled.values
-        said["settled"] = {
-            name: float((verdicts == kind).sum() / len(verdicts))
-            for name, kind in (("optimal", 1), ("dominated", -1), ("undecided", 0))
+        names = ("optimal", "dominated", "undecided")
+        said["settled"] = dict(zip(names, _at_the_end(plan), strict=True))
+    if "arms_settled" in plan:
+        said["settled_by"] = {
+            str(n): dict(zip(VERDICTS, row, strict=True))
+            for n, row in zip(plan.budget.values, plan.arms_settled.values.tolist(), strict=True)
         }
     for name in ("analysed", "duration", "on_dominated", "ideal_stopping_time"):
         if name in plan:

@@ -82,7 +82,7 @@ def _answers(stored: StoredCampaign) -> list[Block]:
     else:
         said = f"{len(stored.settings):,} settings were run; the tables below sort by any column. "
         goals = zip(methods.labels(stored.goals), stored.goals, strict=True)
-        asked = "; ".join(f"{label}: {methods.asked(goal)}" for label, goal in goals)
+        asked = "; ".join(f"{label}: {goal.words()}" for label, goal in goals)
         goals_said = f"Goals. {asked[:1].upper()}{asked[1:]}." if len(stored.goals) <= 4 else ""
         blocks.append(TextBlock(said + goals_said))
     return blocks
@@ -147,7 +147,7 @@ def _answer(stored: StoredCampaign, summary: Summary) -> AnswerBlock:
     where += [f"delta = {about['deltas'][d]:g}"] if len(about["deltas"]) > 1 else []
     prefix = f"{', '.join(where)}: to" if where else "To"
     return AnswerBlock(
-        f"{prefix} find {methods.asked(stored.goals[g])}:",
+        f"{prefix} find {stored.goals[g].words()}:",
         mean, sentences,
     )  # fmt: skip
 

@@ -43,7 +43,7 @@ def campaign_methods(stored: StoredCampaign) -> list[str]:
             said = said.replace(f"delta = {about['deltas'][0]:g}", f"delta ({levels})")
         words.append(f"{methods.intervals_of(radius, text)} {said}")
     asked = "; ".join(
-        f"{label}: {methods.asked(goal)}"
+        f"{label}: {goal.words()}"
         for label, goal in zip(methods.labels(stored.goals), stored.goals, strict=True)
     )
     words.append(f"Goals. {asked[:1].upper()}{asked[1:]}.")

@@ -6,7 +6,7 @@ before the first participant and what is reported afterwards are the same senten
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,53 +18,37 @@ from paretoid.report import methods
 from paretoid.report.page import Block, Cell, Section, TableBlock, TextBlock
 from paretoid.rules import APE, BestArmRule
 from paretoid.text import MARGINS, counted, margin
-from paretoid.theory.checks import as_epsilon
-
-#: how an endpoint is recorded, by the scale on which the plan models it
-RECORDED = {
-    "log-normal": "natural logarithm",
-    "normal": "as measured",
-    "binary": "1 if it happened, else 0",
-}
+from paretoid.units import Units
 
 
 def design_sections(
     design: Design,
-    *,
-    fold: float = 0.0,
-    units: Mapping[str, str] | None = None,
-    kinds: Mapping[str, str] | None = None,
 ) -> list[Section]:
     """Objective, arms and endpoints, allocation, looks and stopping, guarantee and assumptions.
-
-    fold    the margin as a ratio of geometric means, where it was given so; 0: it was not
-    units   endpoint to its unit
-    kinds   endpoint to "log-normal", "normal" or "binary", where that is known
 
     >>> from paretoid import AtMost
     >>> design = Design(["A", "B"], ["response"], AtMost(1))
     >>> [section.title for section in design_sections(design)][:3]
     ['Objective', 'Arms and endpoints', 'Allocation']
     """
-    name = f"a {fold:g}-fold margin" if fold else ""
     return [
-        Section("Objective", objective(design, name), "objective"),
-        Section("Arms and endpoints", _endpoints(design, units or {}, kinds or {}), "endpoints"),
+        Section("Objective", objective(design), "objective"),
+        Section("Arms and endpoints", _endpoints(design), "endpoints"),
         Section("Allocation", list(map(TextBlock, _allocation(design))), "allocation"),
-        Section("Looks and stopping", list(map(TextBlock, _stopping(design, name))), "stopping"),
+        Section("Looks and stopping", list(map(TextBlock, _stopping(design))), "stopping"),
         Section("Guarantee and assumptions", _guarantee(design), "guarantee"),
         Section("If the trial does not settle", list(map(TextBlock, _unsettled(design))),
                 "unsettled"),
     ]  # fmt: skip
 
 
-def objective(design: Design, name: str = "") -> list[Block]:
+def objective(design: Design) -> list[Block]:
     """What is asked, and what the words in the question mean."""
     limits = design.goals[0].limits or {}
     compared = [name for name in design.objectives if name not in limits or limits[name].compared]
     among = f"among {counted(design.K, 'arm')}, by {counted(len(compared), 'endpoint')}"
     among += ", none of which outweighs another" if len(compared) > 1 else ""
-    first, *others = (methods.asked(goal, name) for goal in design.goals)
+    first, *others = (goal.words(design.units) for goal in design.goals)
     said = [f"The trial is to find {first}, {among}."]
     said += [f"From the same participants it is also to find {other}." for other in others]
     where = compared[0] if len(compared) == 1 else "every endpoint at once"
@@ -76,7 +60,7 @@ def objective(design: Design, name: str = "") -> list[Block]:
     )
     slack = _slack(design.goals[0])
     if np.any(slack):
-        said.append(_margin(design, slack, name))
+        said.append(_margin(design, slack))
         said.append(MARGINS["all" if isinstance(design.goals[0], PracticalSet) else "any"])
     return list(map(TextBlock, said))
 
@@ -85,27 +69,24 @@ def _slack(goal: Goal) -> Any:
     return goal.margin if isinstance(goal, PracticalSet) else goal.eps1
 
 
-def _margin(design: Design, slack: Any, name: str) -> str:
-    """The margin in the units in which outcomes are recorded."""
-    eps = as_epsilon(slack, design.D)
-    listed = ", ".join(f"{margin(e)} in {d}" for d, e in zip(design.objectives, eps, strict=True))
-    if len(set(eps.tolist())) == 1 and design.D > 1:
-        listed = f"{margin(eps)} in every endpoint"
-    return f"The margin is {name + ', that is ' if name else ''}{listed}, as outcomes are recorded."
+def _margin(design: Design, slack: Any) -> str:
+    """The margin as a ratio or in units, and as a number in which outcomes are recorded."""
+    recorded = f", that is {margin(slack)} as outcomes are recorded" if design.units.logs else ""
+    return f"The margin is {design.units.margin(slack)}{recorded}."
 
 
-def _endpoints(design: Design, units: Mapping[str, str], kinds: Mapping[str, str]) -> list[Block]:
+def _endpoints(design: Design) -> list[Block]:
     measured: Any = design if design.cone is None else design.cone
     delays = np.zeros(len(measured.objectives))
     if design.conduct is not None:
         delays = design.conduct.delays(measured.objectives)
     columns: dict[str, list[str]] = {
         "endpoint": list(measured.objectives),
-        "unit": [units.get(name, "") for name in measured.objectives],
+        "unit": [design.measured_in.units.get(name, "") for name in measured.objectives],
         "better": [
             "smaller" if name in measured.minimize else "larger" for name in measured.objectives
         ],
-        "recorded as": [RECORDED.get(kinds.get(name, ""), "") for name in measured.objectives],
+        "recorded as": [_recorded(design, name) for name in measured.objectives],
         "known after": [f"{days:g} days" if days else "" for days in delays],
     }
     if design.cone is None:
@@ -129,6 +110,16 @@ def _endpoints(design: Design, units: Mapping[str, str], kinds: Mapping[str, str
             f"is better: {'; '.join(design.objectives)}."
         ))  # fmt: skip
     return blocks
+
+
+def _recorded(design: Design, name: str) -> str:
+    if name in design.measured_in.logs:
+        return "natural logarithm"
+    d = None if design.cone is not None else design.objectives.index(name)
+    kind = "" if design.kinds is None or d is None else design.kinds[d]
+    if "binary" in (kind, design.outcomes):
+        return "1 if it happened, else 0"
+    return "as measured"
 
 
 def _kind(kind: Kind) -> str:
@@ -182,7 +173,7 @@ def _allocation(design: Design) -> list[str]:
     return said
 
 
-def _stopping(design: Design, name: str) -> list[str]:
+def _stopping(design: Design) -> list[str]:
     conduct, limit = design.conduct, design.max_samples
     said = []
     if conduct is not None:
@@ -195,7 +186,10 @@ def _stopping(design: Design, name: str) -> list[str]:
         else "Outcomes are tested whenever some are recorded; looks are when people read the "
         "result."
     )
-    said += [f"To find {methods.asked(goal, name)}: {_decided(goal)}" for goal in design.goals]
+    said += [
+        f"To find {goal.words(design.units)}: {_decided(goal, design.units)}"
+        for goal in design.goals
+    ]
     said.append(
         "An answer, once given, stays. Recruitment ends when every goal has its answer"
         + (
@@ -208,7 +202,7 @@ def _stopping(design: Design, name: str) -> list[str]:
     return said
 
 
-def _decided(goal: Goal) -> str:
+def _decided(goal: Goal, units: Units) -> str:
     near = "optimal up to the margin" if np.any(goal.eps1) else "optimal"
     out = "dominated or beyond a limit" if goal.limits else "dominated"
     whole = f"each arm is, by its intervals, surely {near} or surely out ({out})"
@@ -223,7 +217,7 @@ def _decided(goal: Goal) -> str:
     if type(goal) is Cover:
         return (
             f"the answer is given at the first test at which {whole}, or surely within "
-            f"{margin(goal.eps2)} of an arm that is surely {near}."
+            f"{units.margin(goal.eps2)} of an arm that is surely {near}."
         )
     return "the answer is given at the first test at which the intervals decide the goal."
 

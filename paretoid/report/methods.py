@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 
-import numpy as np
-
-from paretoid.goals import AtMost, Cover, Goal, PracticalSet
-from paretoid.goals.limited import limits_in_words
-from paretoid.text import MARGINS, interval, margin, measure
+from paretoid.goals import Goal
+from paretoid.text import MARGINS, interval, measure
 from paretoid.theory.radii import (
     BetaBinomial,
     KaufmannKoolen,
@@ -22,6 +19,7 @@ from paretoid.theory.radii import (
     UnknownScale,
 )
 from paretoid.theory.shares import Shares
+from paretoid.units import PLAIN, Units
 
 PARETO = (
     "An arm is Pareto-optimal if no other arm is strictly better in every objective at once. "
@@ -43,63 +41,21 @@ INTERVALS = (
 )
 
 
-def asked(goal: Goal, name: str = "") -> str:
-    """A goal in words; `name` is what its margin is called where numbers would say less.
-
-    >>> from paretoid import AtMost, ParetoSet
-    >>> asked(ParetoSet())
-    'all Pareto-optimal arms'
-    >>> asked(AtMost(1))
-    'one Pareto-optimal arm'
-    >>> asked(AtMost(2, 0.1), "a 1.5-fold margin")
-    'any 2 arms within a 1.5-fold margin of optimal, or all optimal ones if they are fewer'
-    >>> from paretoid import at_most
-    >>> asked(ParetoSet(limits={"toxicity": at_most(0.3)}))
-    'all Pareto-optimal arms, of those with toxicity at most 0.3'
-    >>> asked(PracticalSet(0.5, 0.1))
-    'all arms that are not practically dominated, by 0.5 (told up to 0.1)'
-    """
-    return _asked(goal, name) + limits_in_words(goal.limits)
-
-
-def _asked(goal: Goal, name: str) -> str:
-    if isinstance(goal, PracticalSet):
-        around = margin(goal.slack)
-        return f"all arms that are not practically dominated, by {name or margin(goal.margin)}" + (
-            f" (told up to {around})" if np.any(goal.slack) else ""
-        )
-    exact = not np.any(goal.eps1)
-    near = f"within {name or margin(goal.eps1)} of optimal"
-    if isinstance(goal, AtMost):
-        if goal.k == 1:
-            return "one Pareto-optimal arm" if exact else f"one arm {near}"
-        arms = f"any {goal.k} Pareto-optimal arms" if exact else f"any {goal.k} arms {near}"
-        return f"{arms}, or all optimal ones if they are fewer"
-    if isinstance(goal, Cover):
-        arms = "Pareto-optimal arms" if exact else f"arms {near}"
-        reach = name or margin(goal.eps2)
-        return f"{arms} such that every optimal arm left out is within {reach} of one of them"
-    return "all Pareto-optimal arms" + ("" if exact else f", and none that is not {near}")
-
-
-def labels(goals: Sequence[Goal]) -> list[str]:
+def labels(goals: Sequence[Goal], units: Units = PLAIN) -> list[str]:
     """Goals in as many words as the head of a column has room for; all different.
 
     >>> from paretoid import AtMost, ParetoSet
     >>> labels([ParetoSet(), AtMost(2, 0.1), AtMost(1)])
     ['all optimal arms', 'any 2 arms', 'one arm']
     >>> labels([ParetoSet(), ParetoSet(0.1)])
-    ['ParetoSet(eps1=0)', 'ParetoSet(eps1=0.1)']
+    ['all optimal arms', 'all optimal arms (0.1 margin)']
+    >>> labels([ParetoSet(0.1), ParetoSet(0.1)])
+    ['ParetoSet(eps1=0.1)', 'ParetoSet(eps1=0.1)']
     """
-    short = []
-    for goal in goals:
-        if isinstance(goal, AtMost):
-            short.append(f"any {goal.k} arms" if goal.k > 1 else "one arm")
-        elif isinstance(goal, PracticalSet):
-            short.append("not practically dominated")
-        else:
-            short.append("a cover" if isinstance(goal, Cover) else "all optimal arms")
-    return short if len(set(short)) == len(short) else [str(goal) for goal in goals]
+    for names in ([goal.label() for goal in goals], [goal.label(units) for goal in goals]):
+        if len(set(names)) == len(names):
+            return names
+    return [str(goal) for goal in goals]
 
 
 def radius_label(radius: Radius | None, text: str) -> str:

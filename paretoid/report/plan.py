@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.directions import directions
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.goals import Goal
@@ -47,14 +48,18 @@ from paretoid.report.plan_sentences import (
     bound_medians,
     bounds_words,
     least_words,
+    margin_head,
     needed,
     simulation_error,
+    units_in,
     which_arms,
 )
 from paretoid.report.plan_text import saved
+from paretoid.report.prior_table import prior_blocks
 from paretoid.summaries import Summary, summary_of
 from paretoid.text import MARGINS, about, at_most, count, counted, interval, shares
 from paretoid.theory.radii import Radius
+from paretoid.units import Units
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,11 +72,13 @@ def plan_report(
     *,
     command: str = "",
     operating: xr.Dataset | None = None,
+    priors: xr.Dataset | None = None,
 ) -> str:
     """A plan as one HTML page, from what `fit`, `pareto_probability` and `plan` returned.
 
     command     the line that made it, where there is one; shown under "How to repeat this"
     operating   of `operating_characteristics`, to be shown too
+    priors      of `estimation.sensitivity`, to be shown too
 
     >>> from paretoid import AtMost
     >>> from paretoid.estimation import fit, load_trial, pareto_probability, plan
@@ -85,17 +92,18 @@ def plan_report(
     trial = trial_of(fit)
     goals = _goals(planned)
     told = [summary_of(planned.isel(goal=g)) for g in range(len(goals))]
-    margin = f"a {planned.attrs['fold']:g}-fold margin" if planned.attrs["fold"] else ""
+    units = units_in(planned)
     pictures = plan_pictures(fit, shares, planned)
     sections = [
-        Section("The answer", _answers(planned, goals, told, margin, fit), "answer"),
+        Section("The answer", _answers(planned, goals, told, units, fit), "answer"),
         Section("Participants", [
             _sizes(planned, goals, told), *_calendar(planned, goals, pictures), *_ties(planned),
-            PictureBlock(pictures["assurance"]), _assurance(planned, goals),
+            PictureBlock([*pictures["assurance"], *pictures["settled"]]),
+            _assurance(planned, goals),
             *_bounds(planned, goals),
         ], "participants"),
         Section("Arms", [
-            *(_arms(shares, summary, goal, margin)
+            *(_arms(shares, summary, goal, units)
               for goal, summary in zip(goals, told, strict=True)),
             PictureBlock(pictures["probability"]),
         ], "arms"),
@@ -106,12 +114,15 @@ def plan_report(
         Section("How to repeat this", repeat(fit, shares, planned, command), "repeat"),
         Section("Appendix: the exact calls", exact(planned), "exact"),
     ]  # fmt: skip
+    if priors is not None:
+        at = [section.anchor for section in sections].index("methods")
+        sections.insert(at, Section("Other priors", prior_blocks(priors), "priors"))
     if operating is not None:
         sections.insert(3, operating_section(operating, list(map(str, planned.goal.values))))
     return render(
         "Plan of an adaptive trial",
         f"{counted(len(trial.arms), 'arm')}, {counted(len(trial.endpoints), 'endpoint')}: "
-        f"{', '.join(trial.endpoints)}",
+        f"{directions(trial.endpoints, trial.minimize)}",
         sections,
     )
 
@@ -126,7 +137,7 @@ def _goals(planned: xr.Dataset) -> list[Goal]:
 
 
 def _answers(
-    planned: xr.Dataset, goals: list[Goal], told: list[Summary], margin: str, fit: Any
+    planned: xr.Dataset, goals: list[Goal], told: list[Summary], units: Units, fit: Any
 ) -> list[Block]:
     blocks: list[Block] = []
     draws, limit = planned.sizes["draw"], int(planned.attrs["max_samples"])
@@ -145,19 +156,16 @@ def _answers(
                 f"cannot be said. Enrol more, widen the margin or ask for fewer arms.",
                 *(f"What is known then: {words}." for words in known),
             ]
-            blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
+            blocks.append(AnswerBlock(f"To find {goal.words(units)}:", said, sentences))
             continue
         sentences = [
             f"How many: {_how_many(math.isfinite(size[0]), level, summary, limit)}, averaged over "
             f"{draws} draws of the posterior.{_saved(planned.isel(goal=g), limit)}",
             f"Which arms: {which_arms(summary, planned.arm.values)}",
             f"How sure: {_wrong(summary, planned)}",
-            *(
-                f"What is known at the end: {words}."
-                for words in settled_words(planned.isel(goal=g))
-            ),
+            *(f"What is known: {words}." for words in settled_words(planned.isel(goal=g))),
         ]
-        blocks.append(AnswerBlock(f"To find {methods.asked(goal, margin)}:", said, sentences))
+        blocks.append(AnswerBlock(f"To find {goal.words(units)}:", said, sentences))
     if planned.attrs["guarantee"] == "proved":
         blocks.append(TextBlock(f"What the proof assumes: {_assumed(planned)}"))
         if planned.attrs.get("shares_in_words"):
@@ -209,7 +217,9 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
     limit = planned.attrs["max_samples"]
     levels = [float(level) for level in planned.assurance_level.values]
     rows = []
-    for g, (label, summary) in enumerate(zip(methods.labels(goals), told, strict=True)):
+    for g, (label, summary) in enumerate(
+        zip(methods.labels(goals, units_in(planned)), told, strict=True)
+    ):
         plan = planned.isel(goal=g)
         mean = mean_interval(plan.plug_in_stopping_time.values)
         rows.append([
@@ -230,7 +240,7 @@ def _sizes(planned: xr.Dataset, goals: list[Goal], told: list[Summary]) -> Table
 def _bounds(planned: xr.Dataset, goals: list[Goal]) -> list[Block]:
     """Upper bounds in a table of their own, with what they hold for; nothing if none is known."""
     rows = []
-    for g, label in enumerate(methods.labels(goals)):
+    for g, label in enumerate(methods.labels(goals, units_in(planned))):
         plan = planned.isel(goal=g)
         if bound_medians(plan) is not None:
             ranges = [credible_interval(plan[name].values) for name in ("sharp_bound", "theorem_1")]
@@ -259,7 +269,7 @@ def _calendar(
         [Cell(names[0][0]), *(Cell(value) for _, value in names)]
         for names in zip(*columns, strict=True)
     ]
-    labels = methods.labels(goals)
+    labels = methods.labels(goals, units_in(planned))
     blocks: list[Block] = [
         TextBlock(conduct_words(planned)),
         TableBlock("The trial as it runs, beside the ideal one", ["", *labels], rows, (
@@ -296,30 +306,32 @@ def _assurance(planned: xr.Dataset, goals: list[Goal]) -> TableBlock:
             for g, share in enumerate(planned.assurance.values[:, j])
         ]
         rows.append([Cell(f"{int(n):,}", key=float(n)), *cells])
-    heads = ["participants N", *methods.labels(goals)]
+    heads = ["participants N", *methods.labels(goals, units_in(planned))]
     caption = "Assurance: probability that the trial has its answer by N"
     return TableBlock(f"{caption} (± standard error, in percentage points)", heads, rows)
 
 
-def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, margin: str) -> TableBlock:
-    has_margin = bool((np.asarray(shares.attrs["eps1"]) > 0).any())
+def _arms(shares: xr.Dataset, summary: Summary, goal: Goal, units: Units) -> TableBlock:
+    columns = {
+        **({"feasible": "P(meets the limits)"} if "feasible" in shares else {}),
+        "optimal": "P(optimal of those)" if "feasible" in shares else "P(optimal)",
+        **({"near_optimal": f"P({margin_head(shares)})"} if margin_head(shares) else {}),
+    }
     rows = []
     for i, arm in enumerate(map(str, shares.arm.values)):
-        near = [_probability(shares, "near_optimal", i)] if has_margin else []
         rows.append([
-            Cell(arm), _probability(shares, "optimal", i), *near,
+            Cell(arm), *(_probability(shares, name, i) for name in columns),
             plus_minus(float(summary.pulls[i]), float(summary.pulls_error[i])),
             percent(*share(int(summary.returned[i]), summary.runs)),
         ])  # fmt: skip
-    near_head = ["P(within the margin)"] if has_margin else []
     return TableBlock(
-        f"Arms, when the trial asks for {methods.asked(goal, margin)}",
-        ["arm", "P(optimal)", *near_head, "mean participants", "returned by simulated trials"],
+        f"Arms, when the trial asks for {goal.words(units)}",
+        ["arm", *columns.values(), "mean participants", "returned by simulated trials"],
         rows,
         "Probabilities are posterior, ± Monte Carlo standard errors from batch means; "
         f"participants are means over {summary.runs} simulated trials ± standard errors; shares of "
         "trials have 95% intervals. Censored trials return no arm."
-        + (f" {MARGINS[shares.attrs.get('margin_means', 'any')]}" if has_margin else ""),
+        + (f" {MARGINS[shares.attrs.get('margin_means', 'any')]}" if margin_head(shares) else ""),
     )
 
 

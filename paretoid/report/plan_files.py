@@ -12,6 +12,7 @@ from paretoid.bandits.kinds import plain_kinds
 from paretoid.estimation.again import conduct_of
 from paretoid.estimation.compat import save_fit
 from paretoid.estimation.draws import posterior_draws
+from paretoid.estimation.margins import units_of
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.ranges import kinds_of, ranges_of
 from paretoid.explorer.design import Design
@@ -56,7 +57,7 @@ def write_plan(
 
     `command`, the line that made the plan, stands in the HTML report, and the digest of `source`,
     the file it began with, in the design. `priors`, from
-    `paretoid.estimation.sensitivity`, stands in text and JSON; `operating`, from
+    `paretoid.estimation.sensitivity`, stands in text, JSON and report; `operating`, from
     `operating_characteristics`, on both pages. A folder that has one of the files
     already is refused, unless `force`. Returns the files.
 
@@ -85,7 +86,7 @@ def write_plan(
     data = text.as_json(as_dict(fit, shares, planned, priors=priors))
     write_text(out / "plan.json", data, force=force)
     write_text(out / "plan.txt", as_text(fit, shares, planned, priors=priors), force=force)
-    page = plan_report(fit, shares, planned, command=command, operating=operating)
+    page = plan_report(fit, shares, planned, command=command, operating=operating, priors=priors)
     write_page(out / "report.html", page, force=force)
     design, remarks = plan_design(fit, planned, source)
     write_text(out / "design.toml", design_toml(design, remarks), force=force)
@@ -98,10 +99,11 @@ def write_plan(
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
         write_csv(out / name, [*heads, "assumptions"], [[*row, note] for row in body], force=force)
+    limits = design.goals[0].limits
     panels = (
-        plots.forest(fit)[0],
+        plots.forest(fit, limits=limits)[0],
         plots.pareto_probability(shares, fold=planned.attrs["fold"] or None),
-        plots.projections(fit)[0],
+        plots.projections(fit, limits=limits)[0],
         plots.assurance(planned),
     )
     for name, axes in zip(PICTURES, panels, strict=True):
@@ -136,9 +138,9 @@ def plan_design(fit: Any, planned: xr.Dataset, source: str = "") -> tuple[Design
         float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
         outcomes="binary" if binary else kinds, seed=int(planned.attrs["seed"]),
         conduct=conduct_of(planned), max_samples=int(planned.attrs["max_samples"]),
+        **units_of(trial).to_dict(),
     )  # fmt: skip
-    logs = [name for name, kind in zip(trial.endpoints, trial.scales, strict=True)
-            if kind == "log-normal"]  # fmt: skip
+    logs = design.measured_in.logs
     remarks = ["The design of the plan beside this file; `paretoid trial new design.toml trial.db` "
                "starts the trial. Nothing in it may change once outcomes are known."]  # fmt: skip
     if logs:

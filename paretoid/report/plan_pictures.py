@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.estimation.model import trial_of
+from paretoid.registry import goal_of, label_of
 from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
 
 if TYPE_CHECKING:
@@ -28,12 +29,22 @@ def plan_pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str
     from paretoid import plots
 
     trial = trial_of(fit)
+    goal = goal_of(str(planned.goal.values[0]))
+    limits = None if goal is None else goal.limits
     pictures: dict[str, list[SvgPicture]] = {}
     with drawing():
         stops = plots.assurance(planned, ax=new_axes(4.4))
         pictures["assurance"] = [picture(stops, "assurance", (
             "Probability that the trial has its answer by N participants."
         ))]  # fmt: skip
+        pictures["settled"] = [
+            picture(plots.settled(planned, g, ax=new_axes(4.0)), f"settled{g}", (
+                f"Arms that are surely optimal, surely out and undecided by N participants, when "
+                f"the trial asks for {label_of(str(goal), planned.attrs)}."
+            ))
+            for g, goal in enumerate(planned.goal.values)
+            if "arms_settled" in planned and planned.sizes["budget"] > 1
+        ]  # fmt: skip
         if "needed_by_rate" in planned:
             pictures["recruitment"] = [
                 picture(plots.recruitment(planned, of=of, ax=new_axes(3.6)), f"recruitment-{of}", (
@@ -51,11 +62,11 @@ def plan_pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str
             "Posterior probability that each arm is optimal, and within the margin if there is one."
         ))]  # fmt: skip
         panels = _stacked(len(trial.endpoints), 0.3 * len(trial.arms) + 0.9, trial.arms)
-        pictures["forest"] = [picture(plots.forest(fit, axes=panels)[0], "forest", (
+        pictures["forest"] = [picture(plots.forest(fit, axes=panels, limits=limits)[0], "forest", (
             "Fitted means beside the published ones, with 95% intervals."
         ))]  # fmt: skip
         panels = _stacked(max(math.comb(len(trial.endpoints), 2), 1), 3.8)
-        clouds = plots.projections(fit, draws=80, axes=panels)[0]
+        clouds = plots.projections(fit, draws=80, axes=panels, limits=limits)[0]
         pictures["projections"] = [picture(clouds, "projections", (
             "80 posterior draws of the arms' means, two endpoints at a time."
         ))]  # fmt: skip

@@ -11,6 +11,8 @@ import numpy as np
 
 from paretoid import text
 from paretoid.intervals import Interval, quantile_interval, share
+from paretoid.registry import label_of
+from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,6 +28,39 @@ def needed(plan: xr.Dataset, level: float) -> Interval:
     """N for one assurance and one goal, with the interval that simulating so few draws leaves."""
     times = np.where(plan.stopped.values, plan.stopping_time.values, np.inf)
     return quantile_interval(times, level)
+
+
+def units_in(planned: xr.Dataset) -> Units:
+    """How margins and limits of a plan are said; in numbers for plans that do not tell."""
+    return Units.of(planned.attrs) or PLAIN
+
+
+def conclusion(planned: xr.Dataset) -> str:
+    """The plan in one sentence: how many participants, for what, how sure."""
+    level, limit = float(planned.assurance_level.values[-1]), int(planned.attrs["max_samples"])
+    parts: list[str] = []
+    for g, name in enumerate(planned.goal.values):
+        plan = planned.isel(goal=g)
+        size, done = needed(plan, level)[0], float(plan.stopped.values.mean())
+        enough = f"{text.count(size)} participants are enough in {level:.0%} of simulated trials"
+        if math.isinf(size):
+            enough = f"{limit:,} participants are enough in {done:.0%} of simulated trials only"
+        elif any("participants are enough" in part and "only" not in part for part in parts):
+            enough = text.count(size)
+        parts.append(f"{enough} to find {label_of(str(name), planned.attrs)}")
+    worth = "how often an answer is wrong is not proved: this is a heuristic"
+    if planned.attrs["guarantee"] == "proved":
+        worth = f"an answer is wrong with probability at most {planned.attrs['delta']:g}, proved"
+    return f"{'; '.join(parts)}; {worth}."
+
+
+def margin_head(shares: xr.Dataset) -> str:
+    """The head of the column near_optimal; empty where there is no margin."""
+    if not (np.asarray(shares.attrs["eps1"]) > 0).any():
+        return ""
+    if shares.attrs.get("margin_means") == "all":
+        return "not practically dominated"
+    return "in margin"
 
 
 def simulation_error(interval: Interval, limit: int, beyond: str = "> ") -> str:
@@ -98,7 +133,7 @@ def bounds_text(planned: xr.Dataset) -> str:
         medians = bound_medians(planned.isel(goal=g))
         if medians is not None:
             sharp, theorem = map(text.about, medians)
-            label = text.goal_label(str(name))
+            label = label_of(str(name), planned.attrs)
             listed.append(f"{label}: sharp bound {sharp}, Theorem 1 {theorem}")
     if not listed:
         return ""
@@ -115,9 +150,8 @@ def least_words(planned: xr.Dataset) -> str:
     error = float(planned.get("characteristic_time_error", math.nan)) / time
     known = "" if math.isnan(error) else f" (Monte Carlo error of the fit {error:.1%})"
     return (
-        f"Exact problem, without a margin: T* = {text.about(time)}{known}, so at least "
-        f"{text.about(least)} samples on average for any exact method on the fitted means. A "
-        f"margin, or fewer arms, may need less."
+        f"All optimal arms, exactly: T* = {text.about(time)}{known}, so at least "
+        f"{text.about(least)} samples on average for any exact method on the fitted means."
     )
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from paretoid import text
+from paretoid.directions import directions
 from paretoid.estimation.model import trial_of
+from paretoid.registry import label_of
 from paretoid.report.calendar_words import (
     RATE_HEADS,
     calendar_data,
@@ -20,7 +22,9 @@ from paretoid.report.calendar_words import (
 from paretoid.report.plan_sentences import (
     answers_data,
     bounds_text,
+    conclusion,
     least_words,
+    margin_head,
     needed,
     other_answers,
     simulation_error,
@@ -49,13 +53,18 @@ def as_text(
     width = max(width, 40)
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
-    sentences = [f"{arms}, {endpoints}: {', '.join(trial.endpoints)}", trial.citation,
-                 sources_words(trial)]  # fmt: skip
-    first = [*nothing_settles(planned), *sentences, *trial.assumptions, *trial.readings]
+    ways = directions(trial.endpoints, trial.minimize)
+    first = [
+        *(nothing_settles(planned) or [conclusion(planned)]), f"{arms}, {endpoints}: {ways}.",
+        trial.citation, sources_words(trial), *trial.assumptions, *trial.readings,
+    ]  # fmt: skip
     lines = [*_wrapped([*first, _problems(fit)], width), ""]
     heads, columns = ["posterior probability", "optimal"], [shares.optimal.values]
-    if (shares.attrs["eps1"] > 0).any():
-        heads.append("in margin")
+    if "feasible" in shares:
+        heads = ["posterior probability", "meets limits", "optimal of those"]
+        columns.insert(0, shares.feasible.values)
+    if margin_head(shares):
+        heads.append(margin_head(shares))
         columns.append(shares.near_optimal.values)
     rows = [
         [arm, *(f"{p:.1%}" for p in row)] for arm, *row in zip(trial.arms, *columns, strict=True)
@@ -65,8 +74,8 @@ def as_text(
         lines += _of_goal(planned.sel(goal=goal), width)
     words = [
         _margin_in_words(shares),
-        "Probabilities of being optimal leave limits out of account; the simulated trials do not."
-        if any("limits=" in str(goal) for goal in planned.goal.values)
+        "Optimal of those: it meets the limits, and is optimal among the arms that do."
+        if "feasible" in shares
         else "",
         f"N counts participants. {planned.sizes['draw']} posterior draws, at most "
         f"{planned.attrs['max_samples']:,} participants, delta = {planned.attrs['delta']:g}. "
@@ -84,8 +93,8 @@ def as_text(
 
 def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
     """Participants, errors and arms when a trial asks for one goal."""
-    fold, limit = plan.attrs["fold"], plan.attrs["max_samples"]
-    goal = text.goal_label(str(plan.goal.values)) + (f": a {fold:g}-fold margin" if fold else "")
+    limit = plan.attrs["max_samples"]
+    label = label_of(str(plan.goal.values), plan.attrs)
     least = "" if bool(plan.plug_in_stopped.all()) else ">= "
     facts = [
         row
@@ -118,7 +127,7 @@ def _of_goal(plan: xr.Dataset, width: int) -> list[str]:
         text.table(["per arm", "samples", "returned"], arms, width=width - 2),
         text.table(["answer", "of trials"], answers, width=width - 2),
     ]
-    goal = "; ".join([goal, *settled_words(plan)])
+    goal = f"{label[:1].upper()}{label[1:]}: {'; '.join(settled_words(plan))}".rstrip(": ")
     if "needed_by_rate" in plan:
         tables.append(text.table(RATE_HEADS, rate_rows(plan), names=0, width=width - 2))
     return ["", *_wrapped([goal], width), *(textwrap.indent(table, "  ") for table in tables)]
@@ -207,6 +216,11 @@ def as_dict(
         "assumptions": trial.assumptions,
         "readings": trial.readings,
         "fit_problems": fit["posterior"].attrs["paretoid_problems"],
+        "better": {name: "smaller" if name in trial.minimize else "larger"
+                   for name in trial.endpoints},
+        "conclusion": conclusion(planned),
+        **({"probability_meets_limits": dict(zip(trial.arms, shares.feasible.values, strict=True))}
+           if "feasible" in shares else {}),
         "probability_optimal": dict(zip(trial.arms, shares.optimal.values, strict=True)),
         "probability_within_margin": dict(zip(trial.arms, shares.near_optimal.values, strict=True)),
         "goals": goals,
@@ -215,6 +229,6 @@ def as_dict(
         **{name: planned[name].item() for name in ("characteristic_time_error", "lower_bound_error")
            if name in planned},
         **{key: value for key, value in planned.attrs.items()
-           if key not in ("citation", "assumptions", "fold")},
+           if key not in ("citation", "assumptions", "fold", "units")},
     })  # fmt: skip
     return data if priors is None else data | {"prior_sensitivity": prior_dict(priors)}

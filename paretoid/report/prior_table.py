@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.registry import label_of
+from paretoid.report.page import Block, Cell, TableBlock, TextBlock
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -15,8 +17,22 @@ if TYPE_CHECKING:
 
 def prior_text(priors: xr.Dataset, width: int = 80) -> str:
     """The table of `paretoid.estimation.sensitivity` and what it says, within `width` columns."""
-    names = [str(name) for name in priors["prior"].values]
-    heads = ["probability optimal, by prior", *names]
+    heads, rows = _table(priors)
+    lines = [line for words in prior_words(priors) for line in textwrap.wrap(words, width)]
+    return "\n".join([text.table(heads, rows, width=width), "", *lines])
+
+
+def prior_blocks(priors: xr.Dataset) -> list[Block]:
+    """The same table and sentences for a page."""
+    heads, rows = _table(priors)
+    cells = [list(map(Cell, row)) for row in rows]
+    sentences = [TextBlock(words) for words in prior_words(priors)]
+    return [TableBlock("The same data under other priors", heads, cells), *sentences]
+
+
+def _table(priors: xr.Dataset) -> tuple[list[str], list[list[str]]]:
+    """Heads; then a row for each arm, and one for each goal."""
+    heads = ["probability optimal, by prior", *map(str, priors["prior"].values)]
     rows = [
         [str(arm) + (" *" if changes else ""), *(f"{share:.1%}" for share in shares)]
         for arm, changes, shares in zip(
@@ -28,10 +44,9 @@ def prior_text(priors: xr.Dataset, width: int = 80) -> str:
         limit = priors.attrs["max_samples"]
         for goal in priors["goal"].values:
             needed = priors["samples_needed"].sel(goal=goal).values
-            label = f"N for 90% assurance, {text.goal_label(str(goal))}"
+            label = f"N for 90% assurance, {label_of(str(goal), priors.attrs)}"
             rows.append([label, *(text.at_most(float(size), limit) for size in needed)])
-    lines = [line for said in prior_words(priors) for line in textwrap.wrap(said, width)]
-    return "\n".join([text.table(heads, rows, width=width), "", *lines])
+    return heads, rows
 
 
 def prior_words(priors: xr.Dataset) -> list[str]:

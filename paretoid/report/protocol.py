@@ -51,13 +51,7 @@ def protocol_page(
     digest      of the design file that is written beside the page
     operating   of `operating_characteristics`, to be shown too
     """
-    trial = trial_of(fit)
-    sections = design_sections(
-        design,
-        fold=float(planned.attrs["fold"]),
-        units=dict(zip(trial.endpoints, trial.units, strict=True)),
-        kinds=dict(zip(trial.endpoints, trial.scales, strict=True)),
-    )
+    sections = design_sections(design)
     at = [section.anchor for section in sections].index("unsettled")
     sections.insert(
         at, Section("Operating characteristics", _characteristics(fit, planned, design), "oc")
@@ -101,7 +95,7 @@ def _characteristics(fit: Any, planned: xr.Dataset, design: Design) -> list[Bloc
             " The trial itself is tested whenever outcomes are recorded, so it may have its answer "
             "earlier than simulated."
         )
-    heads = ["figure", *methods.labels(design.goals)]
+    heads = ["figure", *methods.labels(design.goals, design.units)]
     columns = [_column(planned.isel(goal=g), planned) for g in range(len(design.goals))]
     rows = [[Cell(name), *(column[name] for column in columns)] for name in columns[0]]
     note = (
@@ -214,7 +208,8 @@ def _software(
             ("design.toml", digest or "written beside this page"),
             ("seed of the simulations, and of the order within batches", planned.attrs["seed"]),
             ("seed of the fit", posterior.attrs.get("paretoid_seed", "not kept with the fit")),
-            ("goals", "; ".join(map(str, design.goals))), ("rule", str(design.rule)),
+            ("goals", "; ".join(goal.label(design.units) for goal in design.goals)),
+            ("rule", str(design.rule)),
             ("radius", methods.radius_label(design.radius, str(design.radius))),
             ("guarantee", design.guarantee), ("delta", f"{design.delta:g}"),
             ("participants at most", f"{int(planned.attrs['max_samples']):,}"),

@@ -17,7 +17,6 @@ from paretoid.explorer.events import LedgerError
 from paretoid.explorer.explorer import Explorer
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status
-from paretoid.report import methods
 from paretoid.report.design_words import design_sections, settles, verdict_words
 from paretoid.report.page import (
     AnswerBlock,
@@ -167,7 +166,7 @@ def _standing(
     ]
     times = {row[0]: row[1] for row in rows if row[3] == "stopped"}
     for g, goal in enumerate(state.design.goals):
-        question = f"To find {methods.asked(goal)}:"
+        question = f"To find {goal.words(state.design.units)}:"
         given = state.answers.get(g)
         if given is None:
             more = status.expected[str(goal)]

@@ -24,6 +24,38 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+#: what is certain of an arm, in the order in which `mean_settled` counts them
+VERDICTS = {"optimal": 1, "out": -1, "undecided": 0}
+
+
+def mean_settled(known: xr.Dataset) -> xr.Dataset:
+    """Means over all runs of `settled_by`, by goal and budget.
+
+    arms_settled   (goal, budget, verdict) how many arms are surely optimal, surely out, undecided
+    answered       (goal, budget) share of the runs that have their answer
+
+    >>> import paretoid as pt
+    >>> bandit = pt.GaussianBandit([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
+    >>> means = mean_settled(settled_by(bandit, [30, 300], replications=20, seed=1))
+    >>> means.arms_settled.values[0, 1], means.answered.values[0, 1]
+    (array([2., 1., 0.]), np.float64(1.0))
+    """
+    import xarray as xr
+
+    if "arms_settled" in known:  # of a plan
+        return known[["arms_settled", "answered"]]
+    verdicts = known.settled.transpose("goal", "budget", ..., "arm").values
+    runs = tuple(range(2, verdicts.ndim - 1))
+    means = [(verdicts == kind).sum(axis=-1).mean(axis=runs) for kind in VERDICTS.values()]
+    answered = known.stopped.transpose("goal", "budget", ...).values.mean(axis=runs)
+    return xr.Dataset(
+        {"arms_settled": (("goal", "budget", "verdict"), np.stack(means, axis=-1)),
+         "answered": (("goal", "budget"), answered)},
+        coords={"goal": known.goal.values, "budget": known.budget.values,
+                "verdict": list(VERDICTS)},
+    )  # fmt: skip
+
+
 def settled_by(
     bandit: Bandit | Sequence[Bandit],
     budgets: Sequence[int],

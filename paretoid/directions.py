@@ -1,0 +1,74 @@
+"""Which way is better: in words, and asked where a name suggests the other way.
+
+A table does not say by itself that less toxicity is better. What is not said is taken to be better
+the larger it is; where the name of an endpoint speaks against that, nothing is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from paretoid.text import meant
+
+#: what is usually better the less there is of it
+_LESS = re.compile(
+    r"toxic|drop[- ]?out|withdraw|adverse|\baes?\b|\bsaes?\b|mortal|death|died|fail|pain|time[- ]to"
+    r"|cost|latenc|depress|anxiety|symptom|sever|relapse|recurren|harm|error|churn|bounce|bleed"
+    r"|side[- ]effect|hospital|infect|fever|nausea|vomit|waiting|complication|disabilit|fatigue"
+)
+
+#: what turns such a name round, as in "pain-free days" or "survival without relapse"
+_MORE = re.compile(r"free|without|surviv|relief|improve|reduc|recover|avoid|prevent|protect|toler")
+
+
+def usually_less(name: str) -> bool:
+    """True: less of an endpoint with this name is usually better.
+
+    >>> [usually_less(name) for name in ("Toxicity, grade 3", "time to relief", "pain", "IgG")]
+    [True, False, True, False]
+    """
+    plain = name.lower().replace("_", " ")
+    return bool(_LESS.search(plain)) and not _MORE.search(plain)
+
+
+def check_directions(
+    names: Collection[str], minimize: Collection[str], maximize: Collection[str], file: str
+) -> None:
+    """Refuse directions that contradict each other, and odd names of which none is stated.
+
+    >>> check_directions(["IgG", "toxicity"], ["toxicity"], [], "table.csv")
+    >>> check_directions(["IgG", "toxicity"], [], [], "table.csv")    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: is more 'toxicity' better? table.csv does not say, and names like that usually ...
+    """
+    for name in maximize:
+        if name not in names:
+            raise ValueError(
+                f"maximize names {name!r}, which is no endpoint{meant(name, names)} There are: "
+                f"{', '.join(names)}."
+            )
+        if name in minimize:
+            raise ValueError(
+                f"minimize and maximize both name {name!r}; either less of it is better, or more."
+            )
+    odd = [name for name in names if usually_less(name) and name not in {*minimize, *maximize}]
+    if odd:
+        raise ValueError(
+            f"is more {' or '.join(map(repr, odd))} better? {file} does not say, and names like "
+            f"that usually go the other way. Name it in minimize if less is better, in maximize "
+            f"if more is; or give a table of published summaries a column better, with smaller or "
+            f"larger in it."
+        )
+
+
+def directions(names: Sequence[str], minimize: Collection[str]) -> str:
+    """Which way is better, for every endpoint.
+
+    >>> directions(["IgG", "T cell", "fever"], ["fever"]), directions(["IgG"], [])
+    ('more IgG, more T cell and less fever is better', 'more IgG is better')
+    """
+    ways = [f"{'less' if name in minimize else 'more'} {name}" for name in names]
+    listed = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} and {ways[-1]}"
+    return f"{listed} is better"
