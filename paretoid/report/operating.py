@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paretoid.operating.words import COLUMNS, cell, ends, sentences
+from paretoid.operating.words import COLUMNS, cell, ends, naive_sentence, sentences
 from paretoid.report.figures import SvgPicture, drawing, picture
 from paretoid.report.page import Block, Cell, PictureBlock, Section, TableBlock, TextBlock
 from paretoid.tables import read_bytes
@@ -72,6 +72,8 @@ def operating_section(table: xr.Dataset, goals: Sequence[str]) -> Section:
             table.design.values, table.guarantee.values, table.design_words.values, strict=True
         )
     ]))  # fmt: skip
+    if naive_sentence(table):
+        blocks.append(TextBlock(naive_sentence(table)))
     if attrs["left_out"]:
         blocks.append(TextBlock(str(attrs["left_out"])))
     for g, goal in enumerate(table.goal.values):

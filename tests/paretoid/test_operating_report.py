@@ -45,6 +45,7 @@ def check(page, table):
     assert "6 simulated trials of each design in each scenario, at most 300" in text
     assert all(sentence in text for sentence in words.sentences(table))
     assert "is no goal of this plan" not in text
+    assert text.count(words.naive_sentence(table)) >= 1
 
 
 def test_the_protocol_of_a_plan_shows_designs_in_scenarios(nasty_plan, table):
