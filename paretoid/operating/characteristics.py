@@ -160,6 +160,7 @@ def operating_characteristics(
          "left_out": _left_out(designs, reasons),
          "conduct": "" if conduct is None else str(conduct),
          "conducted": "" if conduct is None else repr(conduct),
+         "believed": words, "of_fit": int(not isinstance(source, Bandit)),
          "paretoid": versions()["paretoid"]},
     )  # fmt: skip
 
