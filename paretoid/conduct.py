@@ -201,8 +201,8 @@ class Conduct:
             return
         if max_samples is None:
             raise ValueError(
-                f"conduct=({self}) needs max_samples: outcomes that are late or lost may leave a "
-                f"trial open for ever. Say how many participants it can have."
+                f"a trial with {self} needs max_samples: outcomes that are late or lost may leave "
+                f"it open for ever. Say how many participants it can have."
             )
         first = self.look if isinstance(self.look, int) else min(self.look or (1,))
         if first > max_samples:
