@@ -33,6 +33,8 @@ _ARGUMENT = re.compile(
 )
 #: what follows is about a member's own arguments, which a command line writes NAME:key=value
 _MEMBER = re.compile(r"\b(?:rule|radius|goal) '[^'\n]*': ")
+#: what follows is about the fields of a file
+_FILE = re.compile(r"\S\.toml\b[^:\n]*: ")
 #: a way out that the sentence names twice
 _TWICE = (
     (re.compile(r"`[^`]*`, in the command (`[^`]*`)"), r"\1"),
@@ -58,6 +60,8 @@ def in_command_words(message: str, options: Mapping[str, str], *, design: bool =
     'tell it with --unplanned ARM.'
     >>> in_command_words("AtMost(k=2) needs unplanned=True, not unplanned=None.", options)
     'AtMost(k=2) needs --unplanned, not no --unplanned.'
+    >>> in_command_words("mine.toml, scenario 'x': scale=-1 is negative.", {"scale": "--scale"})
+    "mine.toml, scenario 'x': scale = -1 is negative."
     >>> in_command_words("Leave out scale=, or pass radius=Mixture().", {}, design=True)
     'Leave out scale, or pass [radius] kind = "Mixture".'
     """
@@ -69,13 +73,14 @@ def in_command_words(message: str, options: Mapping[str, str], *, design: bool =
         message = pattern.sub(words, message)
     known = design_fields() if design else frozenset()
 
-    member = _MEMBER.search(message)
+    member, file = _MEMBER.search(message), _FILE.search(message)
 
     def renamed(found: re.Match[str]) -> str:
         name, value = found["name"], found["value"]
         if name is None or (member is not None and found.start() >= member.end() and not design):
             return found[0]
-        option = options.get(name) or options.get(_OTHER_NAMES.get(name, ""))
+        in_file = file is not None and found.start() >= file.end()
+        option = None if in_file else options.get(name) or options.get(_OTHER_NAMES.get(name, ""))
         opens = found["opens"]
         bare = value is None and not opens
         if option is not None:
@@ -84,7 +89,7 @@ def in_command_words(message: str, options: Mapping[str, str], *, design: bool =
             joint = "=" if option.startswith("-") else " "
             alone = bare or (value == "True" and joint == "=")
             return option if alone else f"{option}{joint}{value or ''}{opens}"
-        if name in known:
+        if in_file or name in known:
             value = {"True": "true", "False": "false", "None": "nothing"}.get(value, value)
             return name if bare else f"{name} = {value or ''}{opens}"
         return found[0]

@@ -81,8 +81,10 @@ def lines():
         (["--design", "fixed", "--design", "fixed"], "--design="),
         (["--scenario", "nope"], "'nope'"),
         (["--k", "7"], "--k=7"),
+        (["--scenarios", "mine.toml"], "mine.toml, scenario 'x': scale = -1 must be finite"),
     ):
         yield [*oc, *words], said
+    yield ["simulate", "instance.toml"], "instance.toml: scale = -1 must be finite"
     for command in ("plan", "fit", "oc"):
         for words, said in (
             (["--level", "0.3"], "--level=0.3"),
@@ -174,6 +176,8 @@ def here(cli, tmp_path, monkeypatch):
     monkeypatch.setattr(published, "sample", reached)
     (tmp_path / "means.csv").write_text(MEANS)
     (tmp_path / "table.csv").write_text(TABLE)
+    (tmp_path / "mine.toml").write_text('["x"]\nchange = {"B" = [0.2, 0.3]}\nscale = -1\n')
+    (tmp_path / "instance.toml").write_text('arms = ["a", "b"]\nmeans = [[1], [2]]\nscale = -1\n')
     design = pt.explorer.Design(["placebo", "dose"], ["IgG", "fever"], scale=1.0)
     with pt.Explorer.from_design(design, tmp_path / "trial.db") as one:
         first, _ = one.ask(2)
