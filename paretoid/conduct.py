@@ -17,7 +17,7 @@ import numpy as np
 
 from paretoid.by_name import ByName, by_name, finite, named, row
 from paretoid.randomisation import Randomisation
-from paretoid.text import counted, meant
+from paretoid.text import counted, meant, measure
 from paretoid.theory.checks import FloatArray, check_count, is_listed, refusal, shown
 
 _DAYS = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": 365.25 / 12, "year": 365.25}
@@ -201,8 +201,8 @@ class Conduct:
             return
         if max_samples is None:
             raise ValueError(
-                f"conduct=({self}) needs max_samples: outcomes that are late or lost may leave a "
-                f"trial open for ever. Say how many participants it can have."
+                f"a trial with {self} needs max_samples: outcomes that are late or lost may leave "
+                f"it open for ever. Say how many participants it can have."
             )
         first = self.look if isinstance(self.look, int) else min(self.look or (1,))
         if first > max_samples:
@@ -258,30 +258,77 @@ class Conduct:
             given["randomise"] = Randomisation.from_dict(given["randomise"])
         return cls(**given)
 
-    def __str__(self) -> str:
-        said = []
+    def words(self) -> dict[str, str]:
+        """What differs from the ideal in words, by what it is about.
+
+        >>> Conduct(rate=2 / 7, look=50).words()
+        {'recruitment': '2 participants a week', 'looks': 'a look after every 50 enrolled'}
+        """
+        said = {}
         if isinstance(self.rate, float):
-            said.append(f"{_number(self.rate)} participants a day")
+            said["recruitment"] = rate_words(self.rate, noun="participant")
         elif self.rate is not None:
-            steps = (f"{_number(rate)} from day {_number(day)}" for day, rate in self.rate)
-            said.append(f"participants a day: {', '.join(steps)}")
+            steps = (f"{rate_words(rate)} from day {_number(day)}" for day, rate in self.rate)
+            said["recruitment"] = f"participants: {', '.join(steps)}"
         if self._any(self.delay):
-            said.append(f"outcomes after {named(self.delay, lambda d: f'{_number(d)} days')}")
+            days = named(self.delay, lambda d: f"{_number(d)} days")
+            said["delay of outcomes"] = f"outcomes after {days}"
         if self.look_days is not None:
-            said.append(f"a look every {_number(self.look_days)} days")
+            said["looks"] = f"a look every {_number(self.look_days)} days"
         elif isinstance(self.look, tuple):
-            said.append(f"looks at {', '.join(map(str, self.look))} enrolled")
+            said["looks"] = f"looks at {', '.join(map(str, self.look))} enrolled"
         elif self.look is not None:
-            said.append(f"a look after every {self.look} enrolled")
+            said["looks"] = f"a look after every {self.look} enrolled"
         if self._any(self.dropout):
-            said.append(f"{named(self.dropout, lambda p: f'{100 * p:.3g}%')} lost")
+            lost = named(self.dropout, lambda p: f"{100 * p:.3g}%")
+            said["participants lost"] = f"{lost} lost"
         if self._any(self.missing):
-            said.append(f"{named(self.missing, lambda p: f'{100 * p:.3g}%')} of outcomes missing")
+            lost = named(self.missing, lambda p: f"{100 * p:.3g}%")
+            said["outcomes missing"] = f"{lost} of outcomes missing"
         if self.burn_in:
-            said.append(f"the first {counted(self.burn_in, 'participant')} of each arm in turn")
+            first = counted(self.burn_in, "participant")
+            said["burn-in"] = f"the first {first} of each arm in turn"
         if self.randomise is not None:
-            said.append(f"randomised: {self.randomise}")
-        return ", ".join(said) or "ideal: every outcome is known before the next participant"
+            said["randomisation"] = f"randomised: {self.randomise}"
+        return said
+
+    def __str__(self) -> str:
+        said = ", ".join(self.words().values())
+        return said or "ideal: every outcome is known before the next participant"
+
+
+def rate_unit(rate: float) -> tuple[float, str]:
+    """(days, words) of the time for which a rate is a handy number: a day, a week, 30 days.
+
+    A day or a week in which they are whole, or else the first in which at least one comes.
+
+    >>> rate_unit(5.0), rate_unit(20 / 7), rate_unit(0.4)
+    ((1.0, 'a day'), (7.0, 'a week'), (7.0, 'a week'))
+    """
+    units = ((1.0, "a day"), (7.0, "a week"))
+    for days, words in units:
+        if rate * days >= 0.5 and math.isclose(rate * days, round(rate * days), rel_tol=1e-9):
+            return days, words
+    return next((unit for unit in units if rate * unit[0] >= 1), (30.0, "every 30 days"))
+
+
+def rate_words(rate: float, *, noun: str = "", unit: tuple[float, str] | None = None) -> str:
+    """So many a day, of a `noun`, as one would say it; three digits where the number is not whole.
+
+    unit    of `rate_unit`, where several rates are to be compared; default that of this one
+
+    >>> rate_words(5.0), rate_words(2 / 7), rate_words(1 / 30), rate_words(1234.5)
+    ('5 a day', '2 a week', '1 every 30 days', '1,234 a day')
+    >>> rate_words(1 / 7, noun="participant"), rate_words(0.5, unit=rate_unit(2.0))
+    ('1 participant a week', '0.5 a day')
+    """
+    days, words = unit or rate_unit(rate)
+    number = rate * days
+    if unit is None and days == 30:
+        number, words = 1.0, f"every {measure(1 / rate, 3)} days"
+    whole = math.isclose(number, round(number), rel_tol=1e-9)
+    written = f"{round(number):,}" if whole else measure(number, 3)
+    return " ".join(filter(None, [written, noun and noun + "s" * (written != "1"), words]))
 
 
 def conduct_of(

@@ -154,12 +154,12 @@ def call(line, here):
     out, err, faults = io.StringIO(), io.StringIO(), []
     explain = app._explain
 
-    def judged(error, debug):
+    def judged(error, debug, words):
         if isinstance(error, ValueError):
             faults.append(hostile.fault_in(error))
         elif not isinstance(error, OSError):
             faults.append(f"{type(error).__name__}: {error}")
-        return explain(error, debug)
+        return explain(error, debug, words)
 
     code = None
     with pytest.MonkeyPatch.context() as patch:
@@ -238,6 +238,7 @@ def test_any_line_of_any_command_ends_in_a_sentence_and_keeps_to_its_files(
             said = (line, contents, err[-500:])
             assert code in (0, 1, 2), said
             assert not fault, (fault, said)
+            assert not hostile.python_in(err), said
             assert "Traceback" not in out + err, said
             assert code == 0 or err.strip(), ("no word about it", said)
             assert not strays(before, listing(Path(above)), line), said

@@ -11,6 +11,7 @@ from __future__ import annotations
 import linecache
 import re
 import traceback
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -115,3 +116,27 @@ def fault_in_words(said: str) -> str:
     if not 20 < len(said) < 3000 or " " not in said.strip():
         return f"no sentence of a few lines, but {len(said)} characters: {said[:200]!r}"
     return ""
+
+
+#: members as they are printed and read, and what is said of their own arguments
+_MEMBERS = re.compile(r"[A-Z]\w*\((?:[^()]|\([^()]*\))+\)|\b(?:rule|radius|goal) '[^'\n]*': .*")
+
+
+def python_in(words: str, arguments: Iterable[str] = ()) -> str:
+    """The first piece of Python in what a command prints, with what stands around it; or nothing.
+
+    arguments   names that are options of the command line, so that `name=` must be `--name=`
+
+    >>> python_in("pass unplanned=True, please")
+    'pass unplanned=True, please'
+    >>> python_in("k=7 of 3", ["k"]), python_in("--k=7 of 3, AtMost(k=2)", ["k"])
+    ('k=7 of 3', '')
+    """
+    names = "|".join(map(re.escape, sorted(arguments)))
+    found = re.search(
+        r"\b\w+=(?:True|False|None)\b|\bPass None\b|\bpt\.|\bcorrect_arm\b|\bin the command\b"
+        r"|\b[a-z]\w*\((?:\)|\.\.\.)|\b[A-Z]\w*\(\)"
+        + (rf"|(?<![\w-])(?:{names})=" if names else ""),
+        text := _MEMBERS.sub("", words),
+    )
+    return "" if found is None else text[max(found.start() - 80, 0) : found.end() + 80]

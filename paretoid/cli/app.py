@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     def warned(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if debug or issubclass(category, UserWarning):  # others are between programmers
-            note(str(message))
+            note(_in_words_of(words, str(message)))
 
     with warnings.catch_warnings(), _noted():
         warnings.showwarning = warned
@@ -144,19 +144,27 @@ def _run(words: list[str], debug: bool) -> None:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        raise SystemExit(_explain(error, debug)) from None
+        raise SystemExit(_explain(error, debug, words)) from None
 
 
-def _explain(error: Exception, debug: bool) -> int:
+def _in_words_of(words: Sequence[str], message: str) -> str:
+    """What the library says, in the options of the command that somebody typed."""
+    from paretoid.cli.wording import command_of, in_command_words, options_of
+
+    command, path = command_of(typer.main.get_command(app), words)
+    return in_command_words(message, options_of(command), design=path[:1] == ["trial"])
+
+
+def _explain(error: Exception, debug: bool, words: Sequence[str] = ()) -> int:
     """One sentence about what went wrong, on stderr; returns the exit code."""
     if isinstance(error, Interrupted):
         note(f"interrupted. {error}")
         return 130
     if isinstance(error, NotShown):
-        note(str(error))
+        note(_in_words_of(words, str(error)))
         return 4
     if isinstance(error, ValueError):
-        note(str(error))
+        note(_in_words_of(words, str(error)))
         return 2
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""

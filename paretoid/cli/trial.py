@@ -27,6 +27,7 @@ from paretoid.cli.entry import (
     show,
 )
 from paretoid.cli.terminal import check_stdout, note
+from paretoid.cli.wording import in_command_words
 from paretoid.text import visible
 
 app = typer.Typer(
@@ -77,7 +78,10 @@ def new(
     data = read_toml(design)
     if control is not None:
         data = _with_control(data, control)
-    checked = Design.from_dict(data)
+    try:
+        checked = Design.from_dict(data)
+    except ValueError as error:
+        raise ValueError(f"{design}: {in_command_words(str(error), {}, design=True)}") from None
     if ledger.exists():
         raise ValueError(f"{ledger} exists already, and a ledger is never overwritten.")
     if blind is not None:

@@ -215,6 +215,16 @@ class Design:
         if self.randomise is not None and self.conduct is not None:
             replace(self.conduct, randomise=self.randomise)  # refuses arms that come in turn
 
+    def index(self, arm: int | str) -> int:
+        """The position of an arm by its name or position.
+
+        >>> Design(["A", "B"], ["x"]).index("B")
+        1
+        """
+        if isinstance(arm, str):
+            check_choice(arm, tuple(self.arms), name="arm", why="those are the arms of this trial.")
+        return self.bandit.index(arm)
+
     def to_dict(self) -> dict[str, Any]:
         """The design as plain data, for JSON; `from_dict` reads it and the TOML of the command."""
         return self._written(to_dict)

@@ -205,7 +205,8 @@ class Explorer(Session):
         if len(state.answers) == len(design.goals):
             raise ValueError(
                 "every goal has its answer, so no further subject needs to be placed. To go "
-                "on for other reasons, tell outcomes with unplanned=True."
+                "on for other reasons, tell outcomes with `unplanned=True`, in the command "
+                "`trial record --unplanned ARM`."
             )
         if design.randomise is not None:
             return self._drawn(state, size, stratum)
@@ -264,7 +265,7 @@ class Explorer(Session):
         with self._writing():
             state = self._current()
             id, position = self._subject(allocation)
-            index = state.design.bandit.index(arm)
+            index = state.design.index(arm)
             check_received(state, position, id)
             if state.is_told(position):
                 raise ValueError(
@@ -407,7 +408,7 @@ class Explorer(Session):
             return self.plausible_many([(self._named(allocation, id), outcome)])[0]
         with self._lock:
             state, body = self._fresh(), self._unplanned(allocation, outcome, id)
-            arm = state.design.bandit.index(body["arm"])
+            arm = state.design.index(body["arm"])
             return questions(state, [Entry(id, arm, body["outcome"])])[0]
 
     @alone
@@ -440,7 +441,7 @@ class Explorer(Session):
         """The allocation that tell(arm, ..., id=id) means."""
         if id is None or isinstance(allocation, Allocation):
             return allocation
-        return Allocation(id, self.design.arms[self.design.bandit.index(allocation)])
+        return Allocation(id, self.design.arms[self.design.index(allocation)])
 
     def _whose(self, allocation: Any, id: Any) -> tuple[int | str, int]:
         """(id, position) from tell(allocation, ...) or tell(arm, ..., id=id)."""
@@ -448,7 +449,7 @@ class Explorer(Session):
             return self._subject(allocation)
         if isinstance(allocation, Allocation):
             raise ValueError(f"{allocation} has its own id; leave out id={shown(id)}.")
-        return self._subject(id, self.design.arms[self.design.bandit.index(allocation)])
+        return self._subject(id, self.design.arms[self.design.index(allocation)])
 
     def _unplanned(self, arm: Any, outcome: Any, id: Any) -> dict[str, Any]:
         state = self._current()
@@ -461,7 +462,7 @@ class Explorer(Session):
             )
         if state.find(id) is not None:
             raise ValueError(f"the id {id!r} is taken; every subject has its own.")
-        name = state.design.arms[state.design.bandit.index(arm)]
+        name = state.design.arms[state.design.index(arm)]
         told = as_outcome(state, None, name, outcome)
         return {"id": id, "arm": name, "unplanned": True, "outcome": told}
 
@@ -503,7 +504,7 @@ class Explorer(Session):
             state = self._current()
             id, position = self._subject(allocation)
             check_received(state, position, id)
-            name = state.design.arms[state.design.bandit.index(arm)]
+            name = state.design.arms[state.design.index(arm)]
             was = state.design.arms[state.arms[position]]
             if name == was:
                 raise ValueError(f"allocation {id!r} has the arm {was!r} already.")

@@ -27,13 +27,13 @@ def subject(state: TrialState, id: Any, arm: str | None) -> tuple[int | str, int
     if position is None:
         if id in state.design.arms:
             raise ValueError(
-                f"{id!r} is an arm; whose outcome is it? Pass the allocation, or id= with the arm. "
-                f"A subject that was never asked for is unplanned=True, --unplanned in the command."
+                f"{id!r} is an arm; whose outcome is it? Name the allocation. A subject that was "
+                f"never asked for is `unplanned=True`, in the command `--unplanned ARM`."
             )
         raise ValueError(
             f"there is no allocation {id!r}; {len(state.arms)} were made, and an outcome needs "
-            f"one. A subject that was never asked for has an arm and unplanned=True, --unplanned "
-            f"ARM in the command."
+            f"one. A subject that was never asked for has an arm and `unplanned=True`, in the "
+            f"command `--unplanned ARM`."
         )
     own = state.design.arms[state.arms[position]]
     if arm is not None and arm != own:
@@ -85,8 +85,9 @@ def as_outcome(
         if len(values) != len(objectives):
             raise ValueError(
                 f"the outcome of {id!r} has {len(values)} numbers for {len(objectives)} "
-                f"objectives ({', '.join(objectives)}). Pass None for what has not arrived, or a "
-                f"mapping from objectives to numbers."
+                f"objectives ({', '.join(objectives)}). Leave out what has not arrived, by `None "
+                f"or a mapping from objectives to numbers`, in the command `NAME=NUMBER` for each "
+                f"that has."
             )
         named = dict(zip(objectives, values, strict=True))
     told = {
@@ -120,7 +121,7 @@ def check_received(state: TrialState, position: int, id: Any) -> None:
     if position in state.withdrawn:
         raise ValueError(
             f"allocation {id!r} was withdrawn, as nobody received it. If somebody did, tell the "
-            f"outcome with its arm and unplanned=True, --unplanned ARM in the command."
+            f"outcome with its arm and `unplanned=True`, in the command `--unplanned ARM`."
         )
 
 
@@ -140,7 +141,8 @@ def _refuse_binary(state: TrialState, position: int | None, told: Told, counts: 
                 f"the first {_BINARY} outcomes of {name} are all 0 or 1, and {_radius(state)} is "
                 f"proved for Gaussian outcomes only. Start the trial anew with outcomes='binary' "
                 f"and scale=0.5, its radius is then Mixture(); or, if other objectives are "
-                f"Gaussian, with a table outcomes={{{name!r}: 'binary', ...}} that says it of each."
+                f"Gaussian, say of each what it is: `outcomes={{{name!r}: 'binary', ...}}`, in the "
+                f"command `a table [outcomes] in the design`."
             )
 
 
@@ -173,7 +175,8 @@ def _as_number(state: TrialState, d: int, id: Any, value: Any) -> float | str:
     if math.isnan(number):
         raise ValueError(
             f"{name} of {id!r} is NaN, which says nothing about why. Leave out an outcome that has "
-            f"not arrived yet (None in a list), and say 'missing' for one that never will."
+            f"not arrived yet (`None in a list`, in the command `NAME=NUMBER` for the others), and "
+            f"say 'missing' for one that never will."
         )
     if math.isinf(number) or abs(number) > 1e150:
         raise ValueError(f"{name}={number} of {id!r} must be finite, and its square too.")

@@ -156,8 +156,11 @@ def operating_characteristics(
     return _dataset(
         shown, names, goal_list, cells, made, sizes,
         {"delta": delta, "runs": runs, "max_samples": most, "seed": seed,
-         "reference": reference, "left_out": _left_out(designs, reasons),
+         "reference": reference if fixed is None else "",
+         "left_out": _left_out(designs, reasons),
          "conduct": "" if conduct is None else str(conduct),
+         "conducted": "" if conduct is None else repr(conduct),
+         "believed": words, "of_fit": int(not isinstance(source, Bandit)),
          "paretoid": versions()["paretoid"]},
     )  # fmt: skip
 
@@ -258,11 +261,13 @@ def _dataset(
                 for what, told in characteristics(trials, dominated).items():
                     tables[what][s, d, g] = told
     K, D = shown[0].bandits[0].K, shown[0].bandits[0].D
-    same = attrs["reference"] if made.get(attrs["reference"]) else ""
     size = " and ".join(f"{int(n):,}" for n in dict.fromkeys(sizes.tolist()))
-    fixed = f"{size} participants, equal allocation, the naive answer" + (
-        f"; as many as {same} has as fitted, on average" if same and "fixed" in names else ""
-    )
+    source = "the size that was asked for"
+    if attrs["reference"]:
+        same = "on average, rounded to the same for each arm"
+        source = f"as many as {attrs['reference']} has as fitted, {same}"
+    fixed = f"{size} participants, {source}; equal allocation, the naive answer"
+    until = f"until it has its answer, at most {attrs['max_samples']:,} participants"
     return xr.Dataset(
         {
             name: (("scenario", "design", "goal", "interval"), table, {"meaning": MEANINGS[name]})
@@ -274,7 +279,7 @@ def _dataset(
             "design": list(names),
             "design_words": (
                 "design",
-                [made[name].words if name in made else fixed for name in names],
+                [f"{made[name].words}; {until}" if name in made else fixed for name in names],
             ),
             "guarantee": (
                 "design",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,23 @@ def naive_answer(goal: Goal, means: FloatArray, unit: FloatArray) -> BoolArray:
         clear = np.where(kept, omega(means / unit), -np.inf)
         return np.isin(np.arange(len(means)), np.argsort(-clear, kind="stable")[: goal.k])
     return kept
+
+
+def naive_words(goals: Sequence[Goal]) -> str:
+    """What the naive answer to these goals is, in one sentence; the definition is `naive_answer`.
+
+    >>> print(naive_words([ParetoSet()]))
+    The naive answer takes estimated means for the truth: the arms that no other exceeds in every \
+endpoint.
+    """
+    kept = "the arms that no other exceeds in every endpoint"
+    if any(isinstance(goal, PracticalSet) for goal in goals):
+        kept = "the arms that the goal's margin keeps"
+    elif any(np.any(goal.eps1) for goal in goals):
+        kept = "the arms that no other exceeds by more than half the margin in every endpoint"
+    few = " and, where k arms are asked for and there are more, the k clearest of them"
+    some = any(isinstance(goal, AtMost) for goal in goals)
+    return f"The naive answer takes estimated means for the truth: {kept}{few * some}."
 
 
 def has_naive_answer(goal: Goal) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paretoid.operating.characteristics import MEANINGS
+from paretoid.operating.fixed import naive_words
+from paretoid.registry import goal_of
 from paretoid.text import at_most, count, goal_label, shares
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def as_dict(table: xr.Dataset) -> dict[str, Any]:
             str(goal): int(size)
             for goal, size in zip(table.goal.values, table.fixed_samples.values, strict=True)
         },
+        "naive_answer": naive_sentence(table),
         "in_words": sentences(table),
         "results": results,
     }  # fmt: skip
@@ -105,6 +108,8 @@ def as_text(table: xr.Dataset, draw: Table, fold: Callable[[str], str]) -> str:
         lines.append(
             fold(f"{name}: {table.design_words.values[at]} ({table.guarantee.values[at]})")
         )
+    if naive_sentence(table):
+        lines.append(fold(naive_sentence(table)))
     if attrs["left_out"]:
         lines.append(fold(attrs["left_out"]))
     for g, goal in enumerate(table.goal.values):
@@ -151,20 +156,76 @@ def ends(low: float, high: float, form: Callable[[float], str]) -> str:
     return f"{form(max(low, 0.0))}-{form(high)}"
 
 
+def naive_sentence(table: xr.Dataset) -> str:
+    """What the answer of the fixed design is; empty without one."""
+    goals = [goal_of(str(goal)) for goal in table.goal.values]
+    if "fixed" not in table.design.values:
+        return ""
+    return naive_words([goal for goal in goals if goal is not None])
+
+
 def sentences(table: xr.Dataset) -> list[str]:
-    """What the proof costs and where it earns it, goal by goal; nothing without a comparison."""
-    said: list[str] = []
-    proved = [
-        str(name)
-        for name, worth in zip(table.design.values, table.guarantee.values, strict=True)
-        if worth == "proved"
-    ]
-    if not proved or "fixed" not in table.design.values:
-        return said
-    first = proved[0]
+    """What the proof costs and where it earns it, and which designs keep to delta, by goal."""
+    proved, others = (
+        [d for d, worth in enumerate(table.guarantee.values) if (worth == "proved") is wanted]
+        for wanted in (True, False)
+    )
+    said = []
     for g, goal in enumerate(table.goal.values):
-        said.append(" ".join([f"{goal_label(str(goal))}.", *_price(table, first, g)]))
+        parts = [f"{goal_label(str(goal))}."]
+        if proved and "fixed" in table.design.values:
+            parts += _price(table, str(table.design.values[proved[0]]), g)
+        said.append(" ".join([*parts, *_against_delta(table, proved, others, g)]))
     return said
+
+
+def _against_delta(
+    table: xr.Dataset, proved: Sequence[int], others: Sequence[int], g: int
+) -> list[str]:
+    """Which designs break delta in which scenario, by the 95% intervals of their wrong answers."""
+    delta, names = float(table.attrs["delta"]), [str(name) for name in table.design.values]
+    said, sound = [], []
+    for d in [*proved, *others]:
+        above, across = _where(table, d, g)
+        if above:
+            said.append(f"{names[d]} breaks delta = {delta:g} in {_listed(above)}.")
+            if d in proved:
+                said.append(
+                    "Its proof says otherwise, so that is chance (one interval in forty lies above "
+                    "what it estimates) or a mistake: simulate more trials with another seed."
+                )
+        elif d in proved or not across:
+            sound.append(names[d])
+        if across and d not in proved:
+            said.append(
+                f"Whether {names[d]} keeps to delta = {delta:g} is left open in {_listed(across)}."
+            )
+    if sound:
+        keep = "keeps" if len(sound) == 1 else "keep"
+        said.insert(0, f"No simulation refutes that {_listed(sound)} {keep} to delta = {delta:g}.")
+    if others:
+        said.append(
+            f"{_listed([names[d] for d in others])} "
+            f"{'promises' if len(others) == 1 else 'promise'} nothing of any other truth."
+        )
+    return said
+
+
+def _where(table: xr.Dataset, d: int, g: int) -> tuple[list[str], list[str]]:
+    """Scenarios in which the interval of a design's wrong answers lies above delta, or holds it."""
+    above, across = [], []
+    for s, scenario in enumerate(table.scenario.values):
+        wrong, low, high = cell(table, "wrong", s, d, g)
+        words = f"{str(scenario)!r} (wrong in {wrong:.1%} of trials, 95%: {shares(low, high)})"
+        if low > table.attrs["delta"]:
+            above.append(words)
+        elif high > table.attrs["delta"]:
+            across.append(words)
+    return above, across
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words[:-1]) + (" and " if len(words) > 1 else "") + words[-1]
 
 
 def _price(table: xr.Dataset, first: str, g: int) -> list[str]:
@@ -183,13 +244,10 @@ def _price(table: xr.Dataset, first: str, g: int) -> list[str]:
         )
         if "calibrated" in designs:
             cheap = cell(table, "mean_samples", s, designs.index("calibrated"), g)[0]
-            said.append(
-                f"calibrated has {count(cheap)}; it keeps to delta where it was simulated, and "
-                f"promises nothing of any other truth."
-            )
+            said.append(f"calibrated has {count(cheap)}.")
     wrong = [cell(table, "wrong", s, fixed, g) for s in range(len(names))]
-    worst = max(range(len(names)), key=lambda s: wrong[s][0])
-    if wrong[worst][0] > delta:
+    worst = max(range(len(names)), key=lambda s: wrong[s][1])
+    if wrong[worst][1] > delta:
         proof, low, high = cell(table, "wrong", worst, at, g)
         unanswered = 1 - cell(table, "answered", worst, at, g)[0]
         mean = count(cell(table, "mean_samples", worst, at, g)[0])
@@ -202,8 +260,8 @@ def _price(table: xr.Dataset, first: str, g: int) -> list[str]:
         )
     else:
         said.append(
-            f"In none of these scenarios is the fixed trial wrong more often than delta: what the "
-            f"proof adds here is a promise for every other truth (at most {delta:g})."
+            f"In none of these scenarios is the fixed trial surely wrong more often than delta: "
+            f"what the proof adds here is a promise for every other truth (at most {delta:g})."
         )
     for s, name in enumerate(names):
         if name == "equal" and cell(table, "answered", s, at, g)[0] == 0:

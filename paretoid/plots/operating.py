@@ -42,6 +42,8 @@ def operating(table: Any, goal: int = 0, *, axes: Any = None) -> np.ndarray[Any,
     """
     import xarray as xr
 
+    from paretoid.operating.words import naive_sentence
+
     if not isinstance(table, xr.Dataset) or "on_dominated" not in table or "design" not in table:
         raise ValueError(
             f"{type(table).__name__} holds no operating characteristics: pass what "
@@ -84,11 +86,14 @@ def operating(table: Any, goal: int = 0, *, axes: Any = None) -> np.ndarray[Any,
     for panel in panels[0]:
         panel.tick_params(axis="y", length=0, pad=8)
     style.legend_above(panels)
-    style.note(
-        panels[0, 0].get_figure(root=True),
+    note = (
         f"{goal_label(goals[goal])}; {int(table.attrs['runs']):,} simulated trials each, 95% "
-        f"intervals; fixed: {int(table.fixed_samples.values[goal]):,} participants",
+        f"intervals."
     )
+    if "fixed" in designs:
+        note += f" fixed: {int(table.fixed_samples.values[goal]):,} participants, equal allocation,"
+        note += f" the naive answer. {naive_sentence(table.isel(goal=[goal]))}"
+    style.note(panels[0, 0].get_figure(root=True), note)
     return panels
 
 

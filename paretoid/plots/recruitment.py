@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.conduct import rate_unit
 from paretoid.plots import style
 from paretoid.registry import label_of
 from paretoid.theory.checks import check_choice, refusal
@@ -48,13 +49,15 @@ def recruitment(planned: Any, *, of: str = "participants", ax: Axes | None = Non
             planned.rate.values, values, color=color, marker=marker, ls=dashes, label=names[g]
         )
     axes.set_xscale("log", base=2)
-    axes.set_xticks(planned.rate.values, [f"{rate:.3g}" for rate in planned.rate.values])
+    rates = planned.rate.values
+    days, unit = rate_unit(float(rates[len(rates) // 2]))  # of the planned rate
+    axes.set_xticks(rates, [f"{rate * days:.3g}" for rate in rates])
     axes.set_ylim(bottom=0)
     if not np.isfinite(planned[name]).any():
         axes.set_yticks([])
         said = f"not reached within {planned.attrs['max_samples']:,} participants at any rate"
         axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center")
-    axes.set_xlabel("participants enrolled a day")
+    axes.set_xlabel(f"participants enrolled {unit}")
     axes.set_ylabel("N for 90% assurance" if of == "participants" else "days to the answer, mean")
     axes.yaxis.set_major_formatter("{x:,.0f}")
     style.grid(axes)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.conduct import rate_unit, rate_words
 from paretoid.runs.settling import VERDICTS
 
 if TYPE_CHECKING:
     import xarray as xr
 
 #: heads of the curve against the recruitment rate
-RATE_HEADS = ["participants a day", "N for 90% assurance", "mean days"]
+RATE_HEADS = ["recruitment", "N for 90% assurance", "mean days"]
 
 
 def nothing_settles(planned: xr.Dataset) -> list[str]:
@@ -89,9 +90,10 @@ def calendar_rows(plan: xr.Dataset) -> list[list[str]]:
 def rate_rows(plan: xr.Dataset) -> list[list[str]]:
     """The curve of N and of duration against the recruitment rate."""
     limit = plan.attrs["max_samples"]
+    unit = rate_unit(planned_rate(plan))
     return [
         [
-            f"{rate:.3g}",
+            rate_words(float(rate), unit=unit),
             text.at_most(float(needed), limit),
             "-" if np.isnan(days) else f"{days:,.0f}",
         ]
@@ -99,6 +101,11 @@ def rate_rows(plan: xr.Dataset) -> list[list[str]]:
             plan.rate.values, plan.needed_by_rate.values, plan.duration_by_rate.values, strict=True
         )
     ]
+
+
+def planned_rate(plan: xr.Dataset) -> float:
+    """The rate that was planned, in the middle of the curve: the others are multiples of it."""
+    return float(plan.rate.values[plan.sizes["rate"] // 2])
 
 
 def calendar_data(plan: xr.Dataset) -> dict[str, Any]:

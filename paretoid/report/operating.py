@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paretoid.operating.words import COLUMNS, cell, ends, sentences
+from paretoid.operating.words import COLUMNS, cell, ends, naive_sentence, sentences
 from paretoid.report.figures import SvgPicture, drawing, picture
+from paretoid.report.other_design import difference_blocks
 from paretoid.report.page import Block, Cell, PictureBlock, Section, TableBlock, TextBlock
 from paretoid.tables import read_bytes
 from paretoid.text import at_most, goal_label
@@ -50,15 +51,22 @@ def read_operating(
     return table
 
 
-def operating_section(table: xr.Dataset, goals: Sequence[str]) -> Section:
-    """Designs and what they do in each scenario, beside each other; `goals` are the plan's."""
+def operating_section(
+    table: xr.Dataset, goals: Sequence[str], planned: xr.Dataset | None = None
+) -> Section:
+    """Designs and what they do in each scenario, beside each other.
+
+    goals       the plan's
+    planned     the plan itself: in what these trials differ from its own stands first
+    """
     attrs = table.attrs
     said = (
         f"{attrs['runs']:,} simulated trials of each design in each scenario, at most "
         f"{attrs['max_samples']:,} participants, seed {attrs['seed']}, by paretoid oc."
     )
     blocks: list[Block] = [
-        TextBlock(said + (f" Conduct: {attrs['conduct']}." * bool(attrs["conduct"])))
+        *([] if planned is None else difference_blocks(table, planned)),
+        TextBlock(said + (f" Conduct: {attrs['conduct']}." * bool(attrs["conduct"]))),
     ]
     strange = [str(goal) for goal in table.goal.values if str(goal) not in goals]
     if strange:
@@ -72,6 +80,8 @@ def operating_section(table: xr.Dataset, goals: Sequence[str]) -> Section:
             table.design.values, table.guarantee.values, table.design_words.values, strict=True
         )
     ]))  # fmt: skip
+    if naive_sentence(table):
+        blocks.append(TextBlock(naive_sentence(table)))
     if attrs["left_out"]:
         blocks.append(TextBlock(str(attrs["left_out"])))
     for g, goal in enumerate(table.goal.values):

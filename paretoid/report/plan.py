@@ -118,7 +118,9 @@ def plan_report(
         at = [section.anchor for section in sections].index("methods")
         sections.insert(at, Section("Other priors", prior_blocks(priors), "priors"))
     if operating is not None:
-        sections.insert(3, operating_section(operating, list(map(str, planned.goal.values))))
+        sections.insert(
+            3, operating_section(operating, list(map(str, planned.goal.values)), planned)
+        )
     return render(
         "Plan of an adaptive trial",
         f"{counted(len(trial.arms), 'arm')}, {counted(len(trial.endpoints), 'endpoint')}: "

@@ -58,7 +58,7 @@ def protocol_page(
     )
     if operating is not None:
         goals = list(map(str, planned.goal.values))
-        sections.insert(at + 1, operating_section(operating, goals))
+        sections.insert(at + 1, operating_section(operating, goals, planned))
     sections.append(
         Section("Software and seeds", _software(fit, planned, design, command, digest), "software")
     )

@@ -56,7 +56,8 @@ class EGE(Rule):
         check_choice(self.scheme, SCHEMES, name="scheme", why="see the docstring of EGE.")
         budget = check_count(
             self.budget, name="budget", least=3,
-            why="it is the samples of a run, and two arms need three. Pass EGE('SR', budget=1000).",
+            why="it is the samples of a run, and two arms need three. Pass "
+            "EGE(scheme='SR', budget=1000).",
         )  # fmt: skip
         object.__setattr__(self, "budget", budget)
 

@@ -163,3 +163,27 @@ def test_only_what_changes_a_decision_is_not_ideal():
     assert not pt.Conduct(rate=5.0, delay=1.0).is_ideal
     assert not pt.Conduct(dropout=0.1).is_ideal
     assert not pt.Conduct(burn_in=1).is_ideal
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [
+        ("5/day", "5 participants a day"),
+        ("1/day", "1 participant a day"),
+        ("2.5/day", "2.5 participants a day"),
+        ("2/week", "2 participants a week"),
+        ("1/week", "1 participant a week"),
+        ("20/week", "20 participants a week"),
+        ("2500/week", "2,500 participants a week"),
+        ("0.285714/day", "2 participants a week"),  # as it was once written
+        ("0.5/day", "3.5 participants a week"),
+        ("0.5/week", "1 participant every 14 days"),
+        ("1/month", "1 participant every 30.4 days"),  # 365.25 / 12
+        ("1/year", "1 participant every 365 days"),
+        ("2/week,5/day@30d", "participants: 2 a week from day 0, 5 a day from day 30"),
+    ],
+)
+def test_a_rate_is_said_as_it_is_counted_and_kept_as_it_is(rate, said):
+    conduct = pt.conduct.conduct_of(rate)
+    assert str(conduct) == said
+    assert pt.Conduct.from_dict(conduct.to_dict()) == conduct

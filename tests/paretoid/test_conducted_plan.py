@@ -10,6 +10,7 @@ import paretoid as pt
 from paretoid import plots
 from paretoid.estimation import pareto_probability, plan
 from paretoid.report import plan_report
+from paretoid.report.calendar_words import rate_rows
 from paretoid.report.plan_text import as_dict, as_text
 
 CONDUCT = pt.Conduct(rate=5.0, delay=14.0, look=50, dropout=0.1)
@@ -45,7 +46,7 @@ def test_words_and_report_show_the_calendar_beside_the_ideal(nasty_fit, planned)
     shares = pareto_probability(nasty_fit, 1.0)
     said = as_text(nasty_fit, shares, planned, 100)
     for words in ("analysed then", "calendar time", "on dominated arms", "N for 90%, ideal",
-                  "participants a day", "In flight at a look", "surely optimal"):  # fmt: skip
+                  "1.25 a day", "20 a day", "In flight at a look", "surely optimal"):  # fmt: skip
         assert words in said, words
     data = as_dict(nasty_fit, shares, planned)["goals"]["AtMost(k=1, eps1=1)"]
     assert data["mean_duration"] > 0
@@ -54,6 +55,22 @@ def test_words_and_report_show_the_calendar_beside_the_ideal(nasty_fit, planned)
     for words in ("The trial as it runs, beside the ideal one", "Looks", "in flight",
                   "conduct=pt.Conduct(rate=5.0"):  # fmt: skip
         assert words in page, words
+
+
+def test_a_slow_trial_counts_weeks_wherever_a_rate_stands(planned):
+    """A seventh of 1.25 to 20 a day: 1.25 to 20 a week, 5 of them planned."""
+    slow = planned.assign_coords(rate=planned.rate.values / 7)
+    first = [row[0] for row in rate_rows(slow.isel(goal=1))]
+    assert first == ["1.25 a week", "2.5 a week", "5 a week", "10 a week", "20 a week"]
+    axes = plots.recruitment(slow)
+    assert axes.get_xlabel() == "participants enrolled a week"
+    assert [label.get_text() for label in axes.get_xticklabels()] == [
+        "1.25",
+        "2.5",
+        "5",
+        "10",
+        "20",
+    ]
 
 
 def test_the_curve_is_drawn_for_people_and_for_days(planned):

@@ -11,7 +11,7 @@ import xarray as xr
 from scipy.stats import binom, norm
 
 import paretoid as pt
-from paretoid import loop
+from paretoid import intervals, loop
 from paretoid.operating import designs, words
 from paretoid.operating.characteristics import MEANINGS, characteristics
 from paretoid.operating.fixed import equal_allocation, fixed_trials, naive_answer
@@ -382,3 +382,80 @@ def test_the_picture_shows_every_estimate_with_its_interval(small):
         pt.plots.operating(xr.Dataset())
     with pytest.raises(ValueError, match="goal=2"):
         pt.plots.operating(small, goal=2)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def counted(guarantees, trials=2000, **wrong):
+    """A Dataset made by hand: wrong answers by scenario, one for each design, of all trials."""
+    shape = (len(wrong), len(guarantees), 1, 3)
+    cells = {name: np.full(shape, 1.0) for name in MEANINGS}
+    for s, row in enumerate(wrong.values()):
+        for d, number in enumerate(row):
+            cells["wrong"][s, d, 0] = intervals.share(number, trials)
+    return xr.Dataset(
+        {name: (("scenario", "design", "goal", "interval"), cells[name]) for name in MEANINGS},
+        coords={
+            "scenario": list(wrong), "design": list(guarantees), "goal": ["ParetoSet(eps1=0.5)"],
+            "interval": ["estimate", "low", "high"], "fixed_samples": ("goal", [1500]),
+            "guarantee": ("design", list(guarantees.values())),
+        },
+        attrs={"delta": 0.1, "runs": trials, "max_samples": 3000},
+    )  # fmt: skip
+
+
+def test_what_is_said_of_delta_follows_from_the_interval_of_every_cell():
+    """Two standard errors of 10% in 2,000 are 1.3%: 13% is above it, 10.5% across, 1.5% below."""
+    worth = {"informed": "proved", "calibrated": "heuristic"}
+    above, across, below = 260, 210, 30
+    (said,) = words.sentences(
+        counted(worth, boundary=(0, above), equal=(across, across), fitted=(0, below))
+    )
+    assert "calibrated breaks delta = 0.1 in 'boundary' (wrong in 13.0% of trials, 95%: " in said
+    assert (
+        "Whether calibrated keeps to delta = 0.1 is left open in 'equal' (wrong in 10.5% " in said
+    )
+    assert "'fitted'" not in said
+    assert "No simulation refutes that informed keeps to delta = 0.1." in said
+    assert "calibrated promises nothing of any other truth." in said
+    (said,) = words.sentences(counted(worth, boundary=(0, below), equal=(0, below)))
+    assert "No simulation refutes that informed and calibrated keep to delta = 0.1." in said
+    (said,) = words.sentences(counted(worth, boundary=(above, below)))
+    assert "informed breaks delta = 0.1 in 'boundary'" in said
+    assert "chance" in said
+    assert "refutes that calibrated keeps" in said
+
+
+def test_a_fixed_trial_is_surely_wrong_too_often_only_where_its_interval_is_above_delta():
+    worth = {"uniform": "proved", "fixed": "heuristic"}
+    (said,) = words.sentences(counted(worth, boundary=(0, 210)))
+    assert "surely wrong more often" in said
+    assert "earns" not in said
+    (said,) = words.sentences(counted(worth, boundary=(0, 260)))
+    assert "Where the proof earns its participants: in 'boundary'" in said
+
+
+def test_designs_say_where_their_size_comes_from_and_what_the_naive_answer_is(small):
+    said = dict(zip(small.design.values, small.design_words.values, strict=True))
+    assert "as many as informed has as fitted, on average" in said["fixed"]
+    assert said["uniform"].endswith("until it has its answer, at most 400 participants")
+    table = pt.operating_characteristics(
+        ARMS, pt.ParetoSet(0.4), scenarios=["fitted"], designs=["informed", "fixed"], runs=2,
+        max_samples=400, fixed=30,
+    )  # fmt: skip
+    said = str(table.design_words.sel(design="fixed").item())
+    assert "30 participants, the size that was asked for" in said
+    assert "as many as" not in said
+    naive = (
+        "The naive answer takes estimated means for the truth: the arms that no other exceeds by "
+        "more than half the margin in every endpoint."
+    )
+    assert naive in words.as_text(table, lambda heads, rows: "", lambda words: words)
+    assert words.as_dict(table)["naive_answer"] == naive
+    figure = pt.plots.operating(table)[0, 0].get_figure()
+    assert naive in " ".join(figure.get_supxlabel().split())
+    assert "naive" not in words.as_text(
+        table.sel(design=["informed"]), lambda heads, rows: "", lambda words: words
+    )
+    assert "the k clearest of them" in words.naive_sentence(small)  # AtMost is among the goals

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from html import unescape
 
 import pytest
+import xarray as xr
 from typer.testing import CliRunner
 
 import paretoid as pt
@@ -13,6 +15,7 @@ from paretoid.cli.app import app
 from paretoid.estimation import save_fit
 from paretoid.operating import words
 from paretoid.report.operating import operating_section, read_operating
+from paretoid.report.other_design import difference_blocks, differences
 from paretoid.report.page import TableBlock, render
 from paretoid.report.plan import plan_report
 from paretoid.report.plan_files import plan_design
@@ -45,6 +48,7 @@ def check(page, table):
     assert "6 simulated trials of each design in each scenario, at most 300" in text
     assert all(sentence in text for sentence in words.sentences(table))
     assert "is no goal of this plan" not in text
+    assert text.count(words.naive_sentence(table)) >= 1
 
 
 def test_the_protocol_of_a_plan_shows_designs_in_scenarios(nasty_plan, table):
@@ -57,6 +61,107 @@ def test_the_report_of_a_plan_shows_designs_in_scenarios(nasty_plan, table):
     fit, shares, planned = nasty_plan
     check(plan_report(fit, shares, planned, operating=table), table)
     assert 'id="scenarios"' not in plan_report(fit, shares, planned)
+
+
+def like(planned, **attrs):
+    """What `oc` would keep of trials that run like those of a plan."""
+    about = {name: planned.attrs[name] for name in ("delta", "max_samples")}
+    about |= {"conduct": "", "conducted": "", "believed": "40 posterior draws", "of_fit": 1}
+    setting = f"{planned.attrs['rule']}, {planned.attrs['radius']}, delta 0.1"
+    return xr.Dataset(
+        coords={"goal": planned.goal.values, "setting": ("design", ["", setting])},
+        attrs={**about, **attrs},
+    )
+
+
+def test_the_same_trials_differ_in_nothing(nasty_plan):
+    planned = nasty_plan[2]
+    assert differences(like(planned), planned) == []
+    assert differences(like(planned, conducted=repr(pt.Conduct(look=1))), planned) == []
+    tuned = like(planned)
+    radius = pt.registry.parse(planned.attrs["radius"], "radius")
+    other = dataclasses.replace(radius, rho=7.0)
+    tuned = tuned.assign_coords(
+        setting=("design", ["", f"APE(pull='less sampled'), {pt.registry.text(other)}, delta 0.1"])
+    )
+    assert differences(tuned, planned) == []  # plan and oc tune rho on simulations of their own
+    planned = planned.assign_attrs(shares="as given")
+    assert [item[0] for item in differences(tuned, planned)] == ["rule and radius"]
+
+
+def test_whatever_differs_from_the_plan_is_listed_with_both_values(nasty_plan):
+    planned = nasty_plan[2]
+    base = pt.Conduct(rate=5.0, delay=7.0, look=20)
+    conducted = planned.assign_attrs(conducted=repr(base), conduct=str(base))
+    for other, expected in {
+        base: [],
+        pt.Conduct(rate=2 / 7, delay=7.0, look=20): [
+            ("recruitment", "5 participants a day", "2 participants a week")],
+        pt.Conduct(rate=5.0, delay=8.0, look=20): [
+            ("delay of outcomes", "outcomes after 7 days", "outcomes after 8 days")],
+        pt.Conduct(rate=5.0, delay=7.0, look_days=7): [
+            ("looks", "a look after every 20 enrolled", "a look every 7 days")],
+        pt.Conduct(rate=5.0, delay=7.0, look=20, dropout=0.1): [
+            ("participants lost", "none", "10% lost")],
+        pt.Conduct(rate=5.0, delay=7.0, look=20, missing=0.1): [
+            ("outcomes missing", "none", "10% of outcomes missing")],
+        pt.Conduct(rate=5.0, delay=7.0, look=20, burn_in=3): [
+            ("burn-in", "none", "the first 3 participants of each arm in turn")],
+        pt.Conduct(rate=5.0, delay=7.0, look=20, randomise=pt.Randomisation(block=6)): [
+            ("randomisation", "none", f"randomised: {pt.Randomisation(block=6)}")],
+    }.items():  # fmt: skip
+        table = like(conducted, conducted=repr(other), conduct=str(other))
+        assert differences(table, conducted) == expected, other
+    ideal = [item[0] for item in differences(like(planned), conducted)]
+    assert ideal == ["recruitment", "delay of outcomes", "looks"]
+    for changed, expected in (
+        ({"max_samples": 3000}, ("participants at most", "400", "3,000")),
+        ({"delta": 0.05}, ("delta", "0.1", "0.05")),
+        ({"of_fit": 0, "believed": "the instance as given"},
+         ("what is believed", "posterior draws", "the instance as given")),
+    ):  # fmt: skip
+        assert differences(like(planned, **changed), planned) == [expected]
+    correlated = planned.assign_attrs(correlation=[0.5], ranges='{"gain": [0, 1]}')
+    assert differences(like(planned), correlated) == [
+        ("correlation of endpoints", "0.5", "independent"),
+        ("ranges of endpoints", '{"gain": [0, 1]}', "none"),
+    ]
+    fewer = planned.isel(goal=[0])
+    (item,) = differences(like(planned), fewer)
+    assert item == (
+        "goals, margins, limits", "ParetoSet(eps1=0.1)",
+        "ParetoSet(eps1=0.1); AtMost(k=1, eps1=0.1)",
+    )  # fmt: skip
+    other = like(planned).assign_coords(
+        setting=("design", ["", "APE(), Mixture(rho=5.0), delta 0.1"])
+    )
+    (item,) = differences(other, planned)
+    assert item[0] == "rule and radius"
+    assert "UnknownScale" in item[1]
+    assert "Mixture" in item[2]
+
+
+def test_what_an_older_file_does_not_say_is_called_not_known(nasty_plan):
+    planned = nasty_plan[2]
+    old = like(planned, conduct="0.285714 participants a day")
+    for name in ("conducted", "believed", "of_fit"):
+        del old.attrs[name]
+    items = {what: here for what, _, here in differences(old.drop_vars("setting"), planned)}
+    assert set(items) == {"conduct", "what is believed", "rule and radius"}
+    assert all("not known" in here for here in items.values())
+    assert "0.285714 participants a day" in items["conduct"]
+
+
+def test_the_page_begins_a_section_that_differs_with_what_differs(nasty_plan, table):
+    fit, _, planned = nasty_plan
+    page = told(protocol_page(fit, planned, plan_design(fit, planned)[0], operating=table))
+    section = page[page.index("Designs in scenarios") :]
+    warning = section.index("This section is not about the design of this plan")
+    assert warning < section.index("6 simulated trials of each design")
+    assert re.search("participants at most 400 300", section)
+    (only,) = difference_blocks(like(planned, max_samples=5), planned)[1].rows
+    assert [cell.text for cell in only] == ["participants at most", "400", "5"]
+    assert difference_blocks(like(planned), planned) == []
 
 
 def test_every_figure_of_the_table_is_that_of_the_result(table):
