@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid.operating.characteristics import MEANINGS
 from paretoid.operating.fixed import naive_words
-from paretoid.registry import goal_of
-from paretoid.text import at_most, count, goal_label, shares
+from paretoid.registry import goal_of, label_of
+from paretoid.text import at_most, count, shares
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -115,7 +115,8 @@ def as_text(table: xr.Dataset, draw: Table, fold: Callable[[str], str]) -> str:
     for g, goal in enumerate(table.goal.values):
         for s, scenario in enumerate(table.scenario.values):
             said = str(table.scenario_words.values[s])
-            title = f"{goal_label(str(goal))}, {scenario}" + (f": {said}" if said else "")
+            label = label_of(str(goal), attrs)
+            title = f"{label}, {scenario}" + (f": {said}" if said else "")
             lines += ["", fold(title), _block(table, s, g, draw)]
     lines += [
         "",
@@ -172,7 +173,7 @@ def sentences(table: xr.Dataset) -> list[str]:
     )
     said = []
     for g, goal in enumerate(table.goal.values):
-        parts = [f"{goal_label(str(goal))}."]
+        parts = [f"{label_of(str(goal), table.attrs)}."]
         if proved and "fixed" in table.design.values:
             parts += _price(table, str(table.design.values[proved[0]]), g)
         said.append(" ".join([*parts, *_against_delta(table, proved, others, g)]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.plots import style
-from paretoid.text import goal_label
+from paretoid.registry import label_of
 from paretoid.theory.checks import check_count
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def operating(table: Any, goal: int = 0, *, axes: Any = None) -> np.ndarray[Any,
         panel.tick_params(axis="y", length=0, pad=8)
     style.legend_above(panels)
     note = (
-        f"{goal_label(goals[goal])}; {int(table.attrs['runs']):,} simulated trials each, 95% "
-        f"intervals."
+        f"{label_of(goals[goal], table.attrs)}; {int(table.attrs['runs']):,} simulated trials "
+        f"each, 95% intervals."
     )
     if "fixed" in designs:
         note += f" fixed: {int(table.fixed_samples.values[goal]):,} participants, equal allocation,"

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paretoid.operating.words import COLUMNS, cell, ends, naive_sentence, sentences
+from paretoid.registry import label_of
 from paretoid.report.figures import SvgPicture, drawing, picture
 from paretoid.report.other_design import difference_blocks
 from paretoid.report.page import Block, Cell, PictureBlock, Section, TableBlock, TextBlock
 from paretoid.tables import read_bytes
-from paretoid.text import at_most, goal_label
+from paretoid.text import at_most
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,8 +72,8 @@ def operating_section(
     strange = [str(goal) for goal in table.goal.values if str(goal) not in goals]
     if strange:
         blocks.append(TextBlock(
-            f"{' and '.join(map(goal_label, strange))} is no goal of this plan: what follows "
-            f"answers another question.", "warning",
+            f"{' and '.join(label_of(name, attrs) for name in strange)} is no goal of this plan: "
+            f"what follows answers another question.", "warning",
         ))  # fmt: skip
     blocks.append(TableBlock("Designs compared", ["design", "guarantee", "what it is"], [
         [Cell(str(name)), Cell(str(worth)), Cell(str(words))]
@@ -85,8 +86,8 @@ def operating_section(
     if attrs["left_out"]:
         blocks.append(TextBlock(str(attrs["left_out"])))
     for g, goal in enumerate(table.goal.values):
-        blocks.append(_table(table, g, goal_label(str(goal))))
-        blocks.append(PictureBlock([_picture(table, g, goal_label(str(goal)))]))
+        blocks.append(_table(table, g, label_of(str(goal), table.attrs)))
+        blocks.append(PictureBlock([_picture(table, g, label_of(str(goal), table.attrs))]))
     blocks += [TextBlock(sentence) for sentence in sentences(table)]
     return Section("Designs in scenarios", blocks, "scenarios")
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paretoid.conduct import Conduct
-from paretoid.registry import split
+from paretoid.registry import label_of, split
 from paretoid.report import methods
 from paretoid.report.page import Block, Cell, TableBlock, TextBlock
-from paretoid.text import goal_label
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -79,7 +78,10 @@ def _goals(table: xr.Dataset, planned: xr.Dataset) -> list[Difference]:
     ours, theirs = ([str(goal) for goal in one.goal.values] for one in (planned, table))
     if set(ours) == set(theirs):
         return []
-    mine, their = ("; ".join(map(goal_label, names)) for names in (ours, theirs))
+    mine, their = (
+        "; ".join(label_of(name, one.attrs) for name in names)
+        for names, one in ((ours, planned), (theirs, table))
+    )
     return [("goals, margins, limits", mine, their)]
 
 
