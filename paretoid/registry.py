@@ -141,7 +141,7 @@ def label_of(spec: str, attributes: Mapping[Any, Any]) -> str:
     >>> from paretoid.units import Units
     >>> units = Units(("IgG",), logs=("IgG",))
     >>> label_of("ParetoSet(eps1=0.40546510)", {"units": units.to_json()})
-    'all optimal arms (1.5-fold margin)'
+    'all optimal arms (margin 1.5-fold)'
     """
     goal, units = goal_of(spec), Units.of(attributes)
     return goal_label(spec) if goal is None or units is None else goal.label(units)

@@ -111,6 +111,8 @@ class Units:
         slacks = [self._slack(name, e) for name, e in zip(self.endpoints, values, strict=True)]
         if len(set(slacks)) == 1:
             return slacks[0]
+        if len(set(values)) == 1 and not self.logs:
+            return margin(eps)
         parts = [f"{slack} in {name}" for name, slack in zip(self.endpoints, slacks, strict=True)]
         return f"{', '.join(parts[:-1])} and {parts[-1]}"
 

@@ -116,7 +116,7 @@ COMMANDS = {
     "report": ["--out"],
 }  # fmt: skip
 contents = st.one_of(
-    st.just("arm,gain,harm\nA,0.5,0.1\nB,0.1,0.2\n"),
+    st.just("arm,gain,ease\nA,0.5,0.1\nB,0.1,0.2\n"),
     st.text(max_size=60),
     st.lists(st.lists(words, min_size=1, max_size=4), max_size=5).map(
         lambda rows: "\n".join(",".join(row) for row in rows)

@@ -54,7 +54,7 @@ A,T cells,log-normal,40,60,45,80
 B,T cells,log-normal,42,30,22,41
 C,T cells,log-normal,41,20,15,27
 """
-MEANS = "arm,gain,harm\nA,0.5,0.1\nB,0.1,0.2\nC,2.0,1.0\n"
+MEANS = "arm,gain,ease\nA,0.5,0.1\nB,0.1,0.2\nC,2.0,1.0\n"
 
 _WORDS = (
     "1" * 400, "1e999", "5e-324", str(2**63), "nan", "inf", "", " ", "--", "-1", "0.1,0.2", "True",

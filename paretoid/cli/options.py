@@ -113,9 +113,7 @@ Less = Annotated[
 
 More = Annotated[
     str | None,
-    typer.Option(
-        "--maximize", metavar="NAME,...", help="Where more is better although its name is pain."
-    ),
+    typer.Option("--maximize", metavar="NAME,...", help="Where more is better, against its name."),
 ]
 
 Trial = Annotated[

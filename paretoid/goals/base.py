@@ -152,7 +152,7 @@ class Goal(Member):
         >>> from paretoid.units import Units
         >>> log = Units(("IgG",), logs=("IgG",))
         >>> AtMost(2).label(), ParetoSet(float(np.log(1.5))).label(log)
-        ('any 2 arms', 'all optimal arms (1.5-fold margin)')
+        ('any 2 arms', 'all optimal arms (margin 1.5-fold)')
         """
         return str(self)
 

@@ -89,7 +89,7 @@ class LimitedGoal(Goal):
             for name, limit in (self.limits or {}).items()
         ]
         if units is not None and np.any(self.eps1):
-            extras.append(f"{units.margin(self.eps1)} margin")
+            extras.append(f"margin {units.margin(self.eps1)}")
         return f" ({'; '.join(extras)})" if extras else ""
 
     def _freeze_limits(self) -> None:

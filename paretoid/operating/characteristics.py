@@ -13,7 +13,8 @@ from paretoid.bandits import Bandit
 from paretoid.conduct import Conduct
 from paretoid.design.tuned import tuned_radius
 from paretoid.estimation.instances import plug_in_bandit, posterior_bandits
-from paretoid.estimation.margins import with_margin
+from paretoid.estimation.margins import units_of, with_margin
+from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import REALISTIC
 from paretoid.goals import Goal, ParetoSet
 from paretoid.intervals import Interval, mean_interval, quantile_interval, share
@@ -161,6 +162,7 @@ def operating_characteristics(
          "conduct": "" if conduct is None else str(conduct),
          "conducted": "" if conduct is None else repr(conduct),
          "believed": words, "of_fit": int(not isinstance(source, Bandit)),
+         **({} if isinstance(source, Bandit) else {"units": units_of(trial_of(source)).to_json()}),
          "paretoid": versions()["paretoid"]},
     )  # fmt: skip
 

@@ -72,7 +72,8 @@ def _slack(goal: Goal) -> Any:
 def _margin(design: Design, slack: Any) -> str:
     """The margin as a ratio or in units, and as a number in which outcomes are recorded."""
     recorded = f", that is {margin(slack)} as outcomes are recorded" if design.units.logs else ""
-    return f"The margin is {design.units.margin(slack)}{recorded}."
+    every = " in every endpoint" if design.D > 1 and len({*np.ravel(slack).tolist()}) == 1 else ""
+    return f"The margin is {design.units.margin(slack)}{every}{recorded}."
 
 
 def _endpoints(design: Design) -> list[Block]:
@@ -86,7 +87,7 @@ def _endpoints(design: Design) -> list[Block]:
         "better": [
             "smaller" if name in measured.minimize else "larger" for name in measured.objectives
         ],
-        "recorded as": [_recorded(design, name) for name in measured.objectives],
+        "recorded as": _recorded(design, measured.objectives),
         "known after": [f"{days:g} days" if days else "" for days in delays],
     }
     if design.cone is None:
@@ -112,14 +113,14 @@ def _endpoints(design: Design) -> list[Block]:
     return blocks
 
 
-def _recorded(design: Design, name: str) -> str:
-    if name in design.measured_in.logs:
-        return "natural logarithm"
-    d = None if design.cone is not None else design.objectives.index(name)
-    kind = "" if design.kinds is None or d is None else design.kinds[d]
-    if "binary" in (kind, design.outcomes):
-        return "1 if it happened, else 0"
-    return "as measured"
+def _recorded(design: Design, endpoints: Sequence[str]) -> list[str]:
+    """How each endpoint is recorded; nothing where all are as they are measured."""
+    ways = dict.fromkeys(endpoints, "as measured")
+    ways |= dict.fromkeys(design.measured_in.logs, "natural logarithm")
+    kinds = design.kinds or [design.outcomes] * len(endpoints)
+    happened = [name for name, kind in zip(endpoints, kinds, strict=False) if kind == "binary"]
+    ways |= dict.fromkeys(happened, "1 if it happened, else 0")
+    return list(ways.values()) if set(ways.values()) != {"as measured"} else []
 
 
 def _kind(kind: Kind) -> str:

@@ -48,7 +48,7 @@ def labels(goals: Sequence[Goal], units: Units = PLAIN) -> list[str]:
     >>> labels([ParetoSet(), AtMost(2, 0.1), AtMost(1)])
     ['all optimal arms', 'any 2 arms', 'one arm']
     >>> labels([ParetoSet(), ParetoSet(0.1)])
-    ['all optimal arms', 'all optimal arms (0.1 margin)']
+    ['all optimal arms', 'all optimal arms (margin 0.1)']
     >>> labels([ParetoSet(0.1), ParetoSet(0.1)])
     ['ParetoSet(eps1=0.1)', 'ParetoSet(eps1=0.1)']
     """

@@ -99,5 +99,5 @@ def cli(capfd, monkeypatch, tmp_path):
 def doses(tmp_path):
     """Three arms that are far apart: a run takes a few dozen samples."""
     path = tmp_path / "doses.csv"
-    path.write_text("arm,efficacy,harm\nplacebo,0,0\nlow,4,2\nhigh,3,9\n")
+    path.write_text("arm,efficacy,ease\nplacebo,0,0\nlow,4,2\nhigh,3,9\n")
     return path

@@ -109,10 +109,10 @@ def test_options_of_one_name_mean_one_thing():
         (["simulate", "--out", "nowhere/x.nc"], "there is no directory nowhere"),
         (["bounds", "nowhere.csv", "--scale", "1"], "nowhere.csv is no file"),
         (["bounds", "."], "is a directory"),
-        (["bounds", "text.csv", "--scale", "1"], "row 3, column harm: 'a lot' is no number"),
+        (["bounds", "text.csv", "--scale", "1"], "row 3, column ease: 'a lot' is no number"),
         (["bounds", "--radius", "SingleArm"], "has no exact inversion"),
         (["bounds", "--radius", "single-arm"], "--radius mixture or --radius kaufmann-koolen"),
-        (["simulate", "tied.csv", "--scale", "1"], "max_samples= (--max-samples)"),
+        (["simulate", "tied.csv", "--scale", "1"], "or pass --max-samples to run to a budget"),
         (["report", "nowhere"], "'nowhere' is no campaign"),
         (["report", "nowhere"], "`paretoid simulate --store`"),
         (["bounds", "--seed", "1"], "--seed"),
@@ -139,8 +139,8 @@ def test_options_of_one_name_mean_one_thing():
     ],
 )
 def test_mistakes_end_with_a_sentence_and_code_2(cli, words, said, doses, tmp_path):
-    (tmp_path / "text.csv").write_text("arm,harm\nA,1\nB,a lot\n")
-    (tmp_path / "tied.csv").write_text("arm,harm\nA,1\nB,1\n")
+    (tmp_path / "text.csv").write_text("arm,ease\nA,1\nB,a lot\n")
+    (tmp_path / "tied.csv").write_text("arm,ease\nA,1\nB,1\n")
     (tmp_path / "broken.nc").write_text("no netCDF")
     before = sorted(tmp_path.rglob("*"))
     code, out, err = cli(*words)

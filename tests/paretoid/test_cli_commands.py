@@ -109,8 +109,8 @@ def test_bounds_write_the_same_numbers_to_every_kind_of_file(cli, doses):
 
 
 def test_less_is_better_means_the_negated_numbers(cli, doses, tmp_path):
-    (tmp_path / "less.csv").write_text("arm,efficacy,harm\nplacebo,0,0\nlow,4,-2\nhigh,3,-9\n")
-    given = quiet_json(cli, "bounds", "doses.csv", "--scale", "1,2", "--minimize", "harm")
+    (tmp_path / "less.csv").write_text("arm,efficacy,ease\nplacebo,0,0\nlow,4,-2\nhigh,3,-9\n")
+    given = quiet_json(cli, "bounds", "doses.csv", "--scale", "1,2", "--minimize", "ease")
     negated = quiet_json(cli, "bounds", "less.csv", "--scale", "1,2")
     upright = quiet_json(cli, "bounds", "doses.csv", "--scale", "1,2")
     for what in ("optimal", "gaps", "omega", "characteristic_time", "bounds"):
@@ -151,11 +151,11 @@ def test_a_tie_is_infinite_in_words_and_null_in_json(cli, tmp_path):
 
 def test_simulate_is_the_library_s_simulate(cli, doses):
     found = quiet_json(
-        cli, "simulate", "doses.csv", "--scale", "1,2", "--minimize", "harm", "--k", "1",
+        cli, "simulate", "doses.csv", "--scale", "1,2", "--minimize", "ease", "--k", "1",
         "--eps2", "0.5,1", "--eps1", "0.25", "--radius", "unknown-scale:rho=10", "--delta", "0.2",
         "-n", "20", "--seed", "3",
     )  # fmt: skip
-    bandit = pt.read_instance(doses, scale=[1, 2], minimize=["harm"])
+    bandit = pt.read_instance(doses, scale=[1, 2], minimize=["ease"])
     goals = [pt.ParetoSet(0.25), pt.AtMost(1, 0.25), pt.Cover(0.25, [0.5, 1.0])]
     runs = pt.simulate(
         bandit, goals, radius=pt.UnknownScale(rho=10), delta=0.2, replications=20, seed=3

@@ -129,7 +129,7 @@ def test_what_cannot_be_simulated_is_refused_before_the_fit(given, word, tmp_pat
         "arm,endpoint,n,mean,sd,events\nA,pain,40,3,1.5,\nB,pain,40,2,1.5,\n"
         "A,fever,40,,,4\nB,fever,40,,,9\n"
     )
-    done = CliRunner().invoke(app, ["plan", str(file), given])
+    done = CliRunner().invoke(app, ["plan", str(file), "--minimize", "pain,fever", given])
     assert done.exit_code != 0
     assert word in str(done.exception) + done.output
 

@@ -255,7 +255,7 @@ TOML = '["C is good"]\nmeans = [[0, 0], [1, 1], [9, 0]]\n["low fails"]\nchange =
 
 def test_the_command_prints_draws_and_writes_the_same_numbers(cli, doses, tmp_path):
     (tmp_path / "mine.toml").write_text(TOML)
-    line = ["oc", "--instance", doses, "--sd", "1", "--minimize", "harm", "--eps1", "1", "-n", 6,
+    line = ["oc", "--instance", doses, "--sd", "1", "--minimize", "ease", "--eps1", "1", "-n", 6,
             "--max-samples", 300, "--scenario", "fitted", "--scenarios", "mine.toml",
             "--design", "uniform", "--design", "fixed", "--quiet"]  # fmt: skip
     code, out, err = cli(*line, "--json", "--out", "a.nc", "--picture", "a.png")

@@ -129,8 +129,8 @@ def test_whatever_differs_from_the_plan_is_listed_with_both_values(nasty_plan):
     fewer = planned.isel(goal=[0])
     (item,) = differences(like(planned), fewer)
     assert item == (
-        "goals, margins, limits", "ParetoSet(eps1=0.1)",
-        "ParetoSet(eps1=0.1); AtMost(k=1, eps1=0.1)",
+        "goals, margins, limits", "all optimal arms (margin 0.1)",
+        "all optimal arms (margin 0.1); one arm (margin 0.1)",
     )  # fmt: skip
     other = like(planned).assign_coords(
         setting=("design", ["", "APE(), Mixture(rho=5.0), delta 0.1"])

@@ -156,6 +156,8 @@ def test_a_radius_that_does_not_fit_is_refused_before_the_fit(tmp_path):
         ("unknown-scale", "--radius unknown-scale"), ("binomial", "is unknown"),
         ("beta-binomial:rho=0", "rho=0"),
     ):  # fmt: skip
-        result = CliRunner().invoke(app, ["plan", str(file), "--radius", given])
+        result = CliRunner().invoke(
+            app, ["plan", str(file), "--minimize", "toxicity", "--radius", given]
+        )
         assert result.exit_code != 0
         assert message in " ".join(str(result.exception or result.output).split())

@@ -141,7 +141,7 @@ def test_reports_name_it():
     assert methods.labels([GOAL, pt.ParetoSet()]) == [
         "not practically dominated", "all optimal arms",
     ]  # fmt: skip
-    assert GOAL.words() == "all arms that are not practically dominated"
+    assert GOAL.words().startswith("all arms that are not practically dominated, by 1 (")
 
 
 def test_a_live_trial_says_which_arms_are_practically_dominated():

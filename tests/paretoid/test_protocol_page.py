@@ -23,8 +23,8 @@ def said(page):
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", body)))
 
 
-def words(design, **options):
-    return said(render("t", "s", design_sections(design, **options)))
+def words(design):
+    return said(render("t", "s", design_sections(design)))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_every_part_of_a_statistical_section_is_there_in_order(page):
     for sentence in (
         "to find all Pareto-optimal arms, and none that is not within 0.1 of optimal, among 4 arms",
         "it is also to find one arm within 0.1 of optimal",
-        "The margin is 0.1 in every endpoint, as outcomes are recorded.",
+        "The margin is 0.1 in every endpoint.",
         "or when 400 participants are enrolled",
         "sha256:77",
         "paretoid trial new design.toml trial.db",
@@ -112,19 +112,20 @@ def test_conduct_margin_directions_scales_and_limits_are_in_words():
     design = Design(
         ["A", "B"], ["effect", "harm"],
         pt.Cover(eps1=(0.5, 0.0), eps2=1.0, limits={"harm": pt.at_most(0.3)}),
-        scale=[1.0, 0.25], minimize=["harm"], max_samples=300,
+        scale=[1.0, 0.25], minimize=["harm"], max_samples=300, logs=["effect"],
+        units={"harm": "points"},
         conduct=pt.Conduct(rate=2.0, delay={"harm": 7.0}, look=50, burn_in=4),
     )  # fmt: skip
     design.informed_by = ("Doe 2020",)
-    text = words(design, units={"effect": "mg"}, kinds={"harm": "binary"})
+    text = words(design)
     for sentence in (
-        "The margin is 0.5 in effect, 0 in harm, as outcomes are recorded.",
-        "of those with harm at most 0.3",
+        "The margin is 1.649-fold in effect and 0 in harm, that is (0.5, 0) as outcomes are",
+        "of those with harm at most 0.3 points",
         "The first 8 participants go to the arms in turn, 4 to each; then the rule begins.",
         "a look after every 50 enrolled",
-        "effect mg larger 1",
-        "harm smaller 1 if it happened, else 0 7 days 0.25",
-        "or surely out (dominated or beyond a limit), or surely within 1 of an arm that is surely",
+        "effect larger natural logarithm 1",
+        "harm points smaller as measured 7 days 0.25",
+        "surely within 2.718-fold in effect and 1 points in harm of an arm that is surely",
         "Outcomes, as recorded, are sub-Gaussian with at most the scales of the design",
         "The data that shaped the radius are not counted again: Doe 2020.",
         "Allocation is not randomised",
@@ -137,7 +138,10 @@ def test_endpoints_of_different_kinds_have_the_law_that_their_radius_assumes():
     text = words(Design(["A", "B"], ["x", "y", "z"], outcomes=kinds))
     assert "Outcomes in endpoints without a stated scale, as recorded, are Gaussian" in text
     assert "Outcomes in the other endpoints, as recorded, are sub-Gaussian with at most" in text
-    assert "x larger Gaussian y larger 0 or 1 0.5 z larger 0 to 10 5" in text
+    assert (
+        "x larger as measured Gaussian y larger 1 if it happened, else 0 0 or 1 0.5 z larger"
+        in text
+    )
 
 
 def test_missing_outcomes_depend_on_no_outcome_of_the_participant():

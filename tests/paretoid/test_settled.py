@@ -140,7 +140,7 @@ def test_a_store_keeps_what_was_settled(tmp_path):
 
 
 def test_the_sentence_counts_arms():
-    said = text.settled((2.0, 0.04, 1.96), "600 participants")
+    said = text.settled((2.0, 0.04, 1.96), "at 600 participants")
     assert said.startswith("at 600 participants 2.0 arms surely optimal, 0.04 surely out")
 
 
