@@ -204,9 +204,10 @@ def _event(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float,
     if spent <= delta * (1 + 1e-9):
         return 1 - delta, f"with probability at least 1 - delta = {1 - delta:g}"
     probability = max(0.0, 1 - spent)
+    proved = f"proved is {probability:g}" if probability else "none is proved here"
     return probability, (
-        f"if all intervals hold, whose probability under union='claims' is not 1 - delta: the "
-        f"union bound leaves {probability:g}. For 1 - delta use union='pairs'"
+        f"if all intervals hold, whose probability under union='claims' is not 1 - delta: "
+        f"{proved}. For 1 - delta use union='pairs'"
     )
 
 

@@ -123,8 +123,9 @@ def compare(
                 out["stopped"][at] = summary.stopped / summary.runs
                 out["errors"][at] = summary.wrong
                 quantile[at] = list(summary.quantiles.values())
-                for name, value in sample_bounds(bandit, goal, level, radius).items():
-                    out[name][at] = value
+                bounds = sample_bounds(bandit, goal, level, radius)
+                for name in bounds.keys() & out.keys():  # of this radius, whatever its union
+                    out[name][at] = bounds[name]
                 above = np.flatnonzero(runs.stopping_time.values[g] > out["sharp_bound"][at])
                 out["above_sharp_bound"][at] = len(above)
                 out["contradictions"][at] = sum(

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 #: name of a bound, in words
 _LABELS = {
+    "sharp_bound_pairs": "APE, at most (sharp, union='pairs')",
     "sharp_bound": "APE, at most (sharp)",
     "theorem_1": "APE, at most (Theorem 1)",
-    "expected_lucb1": "APE, mean at most (SingleArm)",
+    "expected_lucb1": "APE, mean at most (LUCB1Like)",
     "characteristic": "any method, mean at least",
     "lower_bound": "Theorem 2's formula",
 }
@@ -84,7 +85,7 @@ def bounds(
     except ValueError as error:
         raise ValueError(
             f"{error} On the command line: --radius mixture or --radius kaufmann-koolen; the "
-            f"bound of SingleArm is listed with either."
+            f"bound of LUCB1Like is listed with either."
         ) from None
     data = describe(bandit, goal, delta, judge)
     if out is not None:
@@ -163,14 +164,22 @@ def _text(data: dict[str, Any]) -> str:
         lines.append(wrap(f"T* = {measure(time['time'])}, certified within a factor 1 + {bracket}; "
                           f"w* are its shares of the samples. Exact problem."))  # fmt: skip
     bounds = data["bounds"]
-    rows = [[_LABELS[name], count(bound["samples"])] for name, bound in bounds.items()]
+    labels = _labels(bounds)
+    rows = [[labels[name], count(bound["samples"])] for name, bound in bounds.items()]
     lines += ["", table(["bound", "samples"], rows), ""]
     for name, bound in bounds.items():
-        lines.append(wrap(f"{_LABELS[name]}: {bound['holds']}. {bound['source']}", "  "))
+        lines.append(wrap(f"{labels[name]}: {bound['holds']}. {bound['source']}", "  "))
     if any(math.isinf(bound["samples"]) for bound in bounds.values()):
         lines.append(wrap("Infinite: two arms tie, so nothing settles this goal for certain. Give "
                           "a slack with --eps1, or ask for fewer arms with --k."))  # fmt: skip
     return "\n".join(lines)
+
+
+def _labels(bounds: dict[str, Any]) -> dict[str, str]:
+    """Name of each bound in words; a sharp bound that comes last rests on an unlikely event."""
+    if list(bounds)[-1:] == ["sharp_bound"]:
+        return _LABELS | {"sharp_bound": "APE, if all intervals hold (sharp)"}
+    return _LABELS
 
 
 def _check(json: bool, quiet: bool) -> None:
