@@ -45,6 +45,9 @@ from paretoid.theory.units import in_scale_units
 #: Counts beyond this are reported as inf: no experiment has so many samples.
 LARGEST = 1 << 62
 
+#: radii that depend on the counts of two arms alone, for which the sharp bound is proved
+INVERTIBLE = (Mixture, KaufmannKoolen)
+
 
 def samples_to_separate(
     gap: Any, radius: PairwiseRadius, K: int, D: int, delta: float, *, arm: int | None = None
@@ -282,7 +285,7 @@ def has_sample_bound(radius: Any) -> bool:
     >>> has_sample_bound(Mixture()), has_sample_bound(UnknownScale())
     (True, False)
     """
-    return type(radius) in (Mixture, KaufmannKoolen)
+    return type(radius) in INVERTIBLE
 
 
 def check_invertible(radius: Any) -> None:

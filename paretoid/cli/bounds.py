@@ -22,10 +22,15 @@ from paretoid.cli.options import (
     numbers,
 )
 from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
+from paretoid.registry import shell_names
 from paretoid.text import count, counted, measure
+from paretoid.theory.sharp_bound import INVERTIBLE
 
 if TYPE_CHECKING:
     import xarray as xr
+
+#: radii that have a sharp bound
+_RADII = shell_names((kind.__name__ for kind in INVERTIBLE), default="Mixture")
 
 #: name of a bound, in words
 _LABELS = {
@@ -46,7 +51,7 @@ def bounds(
     eps1: Eps1 = "0",
     delta: Delta = 0.1,
     radius: Annotated[
-        str, typer.Option(metavar="RADIUS", help="mixture or kaufmann-koolen.")
+        str, typer.Option(metavar="RADIUS", help=f"{_RADII}; with arguments, mixture:rho=100.")
     ] = "mixture",
     scale: Scale = None,
     kind: Kind = None,
@@ -83,9 +88,10 @@ def bounds(
     try:
         check_invertible(judge)
     except ValueError as error:
+        names = shell_names(kind.__name__ for kind in INVERTIBLE).split(", ")
+        ways = " or ".join(f"--radius {name}" for name in names)
         raise ValueError(
-            f"{error} On the command line: --radius mixture or --radius kaufmann-koolen; the "
-            f"bound of LUCB1Like is listed with either."
+            f"{error} On the command line: {ways}; the bound of LUCB1Like is listed with either."
         ) from None
     data = describe(bandit, goal, delta, judge)
     if out is not None:
