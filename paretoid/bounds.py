@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from paretoid.rules import APE
 from paretoid.theory.bound import Bound
 from paretoid.theory.characteristic_time import CharacteristicTime
 from paretoid.theory.checks import FloatArray, WrongTypeError, check_delta, shown
-from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm
+from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius
 from paretoid.theory.sharp_bound import check_invertible
 
 NAMES = ("sharp_bound", "theorem_1", "expected_lucb1", "characteristic", "lower_bound")
@@ -80,7 +80,7 @@ def setting_bounds(
 
     sharp_bound     rule APE(), radius Mixture or KaufmannKoolen
     theorem_1       rule APE(); about the paper's radius, beside another one a yardstick
-    expected_lucb1  rule APE(), radius SingleArm, on the expectation
+    expected_lucb1  rule APE(), radius LUCB1Like, on the expectation
     characteristic  T* kl(delta, 1 - delta): independent Gaussian or 0/1 outcomes, each by its own
                     divergence, the whole Pareto set, eps1 = 0
     lower_bound     the formula of Theorem 2: Gaussian outcomes, also k arms; `proved` says where
@@ -88,7 +88,7 @@ def setting_bounds(
     `proved`: is the method delta-correct? The last three are about such methods alone.
 
     >>> known = Problem.of(GaussianBandit([[0.0], [2.0]]))
-    >>> list(setting_bounds(known, ParetoSet(), 0.1, SingleArm(), proved=True, names=NAMES[:4]))
+    >>> list(setting_bounds(known, ParetoSet(), 0.1, LUCB1Like(), proved=True, names=NAMES[:4]))
     ['theorem_1', 'expected_lucb1', 'characteristic']
     """
     means, sure = known.means, bool(known.outcomes) and proved and not np.any(goal.eps1)
@@ -104,7 +104,7 @@ def setting_bounds(
         ),
         "theorem_1": (ape, lambda: theory.theorem_1(means, delta, *problem)),
         "expected_lucb1": (
-            ape and proved and isinstance(radius, SingleArm),
+            ape and proved and isinstance(radius, LUCB1Like),
             lambda: theory.expected_samples_lucb1(means, delta, *problem),
         ),
         "characteristic": (
@@ -145,14 +145,18 @@ def sample_bounds(
     """Bounds on the number of samples, by name; those that say nothing here are left out.
 
     sharp_bound     of APE with `radius`, by default `Mixture()`; `KaufmannKoolen` has one too
+    sharp_bound_pairs   the same with union="pairs" and uniform shares, and so with probability
+                    1 - delta; only where `sharp_bound` is not proved with that probability, as
+                    with union="claims" and more than a few arms
     theorem_1       of APE with the radius of the paper
-    expected_lucb1  of APE with `SingleArm`, on the expectation
+    expected_lucb1  of APE with `LUCB1Like`, on the expectation
     characteristic  T* kl(delta, 1 - delta), a lower bound for every algorithm
     lower_bound     the formula of Theorem 2
 
     The lower bounds are about outcomes independent between objectives and eps1 = 0; `lower_bound`
     about Gaussian ones; `characteristic` about Gaussian or 0/1 ones, each by its own divergence,
-    and the whole Pareto set, not k arms or a cover.
+    and the whole Pareto set, not k arms or a cover. A bound whose probability is not 1 - delta
+    comes last, so that what comes first says something.
 
     >>> from paretoid import GaussianBandit
     >>> bounds = sample_bounds(GaussianBandit([[0.0], [2.0]]))
@@ -174,5 +178,26 @@ def sample_bounds(
     check_invertible(radius)
     known = Problem.of(bandit)
     bounds = setting_bounds(known, goal, delta, radius, proved=True)  # of any delta-correct method
-    bounds |= setting_bounds(known, goal, delta, SingleArm(), proved=True, names=["expected_lucb1"])
-    return Bounds({name: bounds[name] for name in NAMES if name in bounds})
+    bounds |= setting_bounds(known, goal, delta, LUCB1Like(), proved=True, names=["expected_lucb1"])
+    ordered = {name: bounds[name] for name in NAMES if name in bounds}
+    sharp = ordered.get("sharp_bound")
+    if sharp is None or _sure(sharp, delta):
+        return Bounds(ordered)
+    del ordered["sharp_bound"]
+    pairs = _with_pairs(radius)
+    paired = setting_bounds(known, goal, delta, pairs, proved=True, names=["sharp_bound"])
+    stronger = paired["sharp_bound"]
+    first = {"sharp_bound_pairs": stronger} if _sure(stronger, delta) else {}
+    return Bounds({**first, **ordered, "sharp_bound": sharp})
+
+
+def _sure(bound: Bound, delta: float) -> bool:
+    """Proved with probability 1 - delta."""
+    return bound.probability is not None and bound.probability >= (1 - delta) * (1 - 1e-9)
+
+
+def _with_pairs(radius: Mixture | KaufmannKoolen) -> Radius:
+    """The radius whose intervals hold all together: a union over pairs has no shares."""
+    if isinstance(radius, Mixture):
+        return replace(radius, union="pairs", shares=None)
+    return replace(radius, union="pairs")

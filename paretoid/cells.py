@@ -20,23 +20,22 @@ MARKS = "*†‡§¶‖#ᵃᵇᶜᵈᵉᶠ"
 
 _GEOMETRIC = r"geometric means?(?: titres?| titers?| concentrations?)?|gmts?|gmcs?"
 _LEVEL = r"(?:(?P<level{}>\d{{2}}(?:[.·]\d+)?)\s*%\s*)?"
-_SPREAD = _LEVEL + (
-    r"(?P<spread{}>sd|s\.d\.|standard deviation|sem?|s\.e\.m?\.?|standard error"
-    r"|ci|confidence interval)"
-)
+_DEVIATION = r"sd|s\.d\.?|std\.?(?: dev\.?)?|standard deviation"
+_ERROR = r"sem?|s\.e\.?(?:m\.?)?|standard error"
+_SPREAD = _LEVEL + rf"(?P<spread{{}}>{_DEVIATION}|{_ERROR}|ci|confidence interval)"
 _BY_BRACKET = rf"[(\[]\s*{_SPREAD.format(1, 1)}\s*[)\]]"
 _BY_SIGN = rf"(?:±|\+/-|,)\s*{_SPREAD.format(2, 2)}"
 #: statistics of two numbers or more, which a heading may also hold in brackets or begin with
-_JOINT = "|".join([
+_SEVERAL = "|".join([
     rf"(?P<center>{_GEOMETRIC}|means?)\s*(?:{_BY_BRACKET}|{_BY_SIGN})",
     r"(?P<share>(?:n|no\.?|number|events)\s*\(\s*%\s*\))",
     r"(?P<ratio>(?:n|no\.?|events)\s*(?:/|of)\s*(?:n|total(?: no\.?)?)(?:\s*\(\s*%\s*\))?)",
-    r"(?P<median>medians?\b.*)",
 ])  # fmt: skip
+_JOINT = rf"{_SEVERAL}|(?P<median>medians?\b.*)"
 _ANY = "|".join([
     _JOINT,
-    rf"(?P<single>{_GEOMETRIC}|means?|events|n|sd|se|sem|ci[ _]lower|ci[ _]upper"
-    rf"|standard deviation|standard error)",
+    rf"(?P<single>{_GEOMETRIC}|means?|events|n|{_DEVIATION}|{_ERROR})",
+    rf"(?P<end>{_LEVEL.format(4)}ci[ _](?:lower|upper)|(?:lower|upper) {_LEVEL.format(5)}ci)",
     rf"(?P<bounds>{_LEVEL.format(3)}(?:ci|confidence interval)s?)",
 ])  # fmt: skip
 _NUMBER = r"[+\-−]?\d[\d.,·∙⋅'\u2009\u202f\u00a0 ]*(?:[eE][+-]?\d+)?"
@@ -46,8 +45,16 @@ _TO = r"\s*(?:–|—|\bto\b|;|,\s|-)\s*"
 
 _ALONE = re.compile(_ANY, re.IGNORECASE)
 _AFTER = re.compile(rf"(?P<name>.*?\S)\s*(?:[,;:]|\s[–—-]|\n)\s*(?:{_ANY})", re.IGNORECASE)
+_JOINED = re.compile(rf"(?P<name>.*?[^\s.])[\s.]+(?:{_SEVERAL})", re.IGNORECASE)
 _WITHIN = re.compile(rf"(?P<name>.*?\S)\s*[(\[]\s*(?:{_JOINT})\s*[)\]]", re.IGNORECASE)
 _BEFORE = re.compile(rf"(?:{_JOINT})\s+(?:of\s+)?(?P<name>\S.*)", re.IGNORECASE)
+#: a name and one statistic with nothing that parts them, which `split_heading` reads
+_ENDING = re.compile(rf"(?P<name>.*?[^\s.])[\s.]+(?:{_ANY})", re.IGNORECASE)
+_BRACKETED = re.compile(rf"(?P<name>.*?\S)\s*[(\[]\s*(?:{_ANY})\s*[)\]]", re.IGNORECASE)
+_UNIT_LAST = re.compile(
+    rf"(?P<name>.*?[^\s.])[\s.]+(?:{_ANY})\s*,?\s*(?P<unit>[(\[][^()\[\]]+[)\]])", re.IGNORECASE
+)
+_BEGINNING = re.compile(rf"(?:{_ANY})[\s.]+(?:of\s+)?(?P<name>\S.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -87,27 +94,53 @@ def read_heading(heading: str) -> tuple[str, Statistic | None]:
     match = _ALONE.fullmatch(plain)
     if match:
         return "", _statistic(match)
-    for pattern in (_AFTER, _WITHIN, _BEFORE):
+    for pattern in (_AFTER, _WITHIN, _BEFORE, _JOINED):
         match = pattern.fullmatch(plain)
         if match:
             return match["name"].strip(), _statistic(match)
     return plain, None
 
 
+def split_heading(heading: str) -> list[tuple[str, Statistic]]:
+    """How a heading may be a name and one statistic: "IgG SD", "SD of IgG", "IgG (SD)", "IgG.sd".
+
+    No sign parts the two, so a name such as "mean arterial pressure" may be taken for it: only
+    the other headings of a table can say whether it is. () where nothing in it is a statistic.
+
+    >>> split_heading("mean arterial pressure SD")
+    [('mean arterial pressure', Statistic(columns=('sd',), level=None)), \
+('arterial pressure SD', Statistic(columns=('mean',), level=None))]
+    >>> split_heading("arterial pressure")
+    []
+    """
+    plain = strip_marks(" ".join(heading.replace("_", " ").split()))[0]
+    readings = []
+    for pattern in (_ENDING, _BRACKETED, _UNIT_LAST, _BEGINNING):
+        match = pattern.fullmatch(plain)
+        if match:
+            unit = match.groupdict().get("unit")
+            name = " ".join(part for part in (match["name"].strip(), unit) if part)
+            readings.append((name, _statistic(match)))
+    return readings
+
+
 def _statistic(match: re.Match[str]) -> Statistic:
     said = {name: text.lower() for name, text in match.groupdict().items() if text is not None}
-    stated = said.get("level1") or said.get("level2") or said.get("level3")
+    stated = next((said[f"level{i}"] for i in range(1, 6) if f"level{i}" in said), None)
     level = float(stated.replace("·", ".")) / 100 if stated else None
     if "center" in said:
         center = "mean" if said["center"].startswith("mean") else "geometric_mean"
         spread = said.get("spread1") or said.get("spread2") or ""
         return Statistic((center, *_spread(spread)), level)
     if "single" in said:
-        word = said["single"].replace(" ", "_")
-        names = {"means": "mean", "sem": "se", "standard_deviation": "sd", "standard_error": "se"}
-        if word in ("n", "sd", "se", "mean", "events", "ci_lower", "ci_upper"):
+        word = said["single"]
+        if word in ("n", "events"):
             return Statistic((word,))
-        return Statistic((names.get(word, "geometric_mean"),))
+        if re.fullmatch(f"{_DEVIATION}|{_ERROR}", word):
+            return Statistic(_spread(word))
+        return Statistic(("mean" if word.startswith("mean") else "geometric_mean",))
+    if "end" in said:
+        return Statistic(("ci_lower" if "lower" in said["end"] else "ci_upper",), level)
     if "bounds" in said:
         return Statistic(("ci_lower", "ci_upper"), level)
     if "median" in said:
@@ -116,7 +149,7 @@ def _statistic(match: re.Match[str]) -> Statistic:
 
 
 def _spread(word: str) -> tuple[str, ...]:
-    if word in ("sd", "s.d.", "standard deviation"):
+    if re.fullmatch(_DEVIATION, word):
         return ("sd",)
     return ("ci_lower", "ci_upper") if word in ("ci", "confidence interval") else ("se",)
 

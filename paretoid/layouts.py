@@ -1,7 +1,8 @@
 """Tables in any of three layouts, as one row per arm and endpoint with plain columns.
 
 long    a row per arm and endpoint: columns arm, endpoint, and numbers, also joined as "mean (SD)"
-arms    a row per arm, a column per endpoint: arm, n, "IgG, GMT (95% CI)", "cured, n/N"
+arms    a row per arm, a column per endpoint: arm, n, "IgG, GMT (95% CI)", "cured, n/N"; or
+        several columns for each: arm, n, "IgG mean", "IgG SD", "pain mean", "pain SD"
 rows    a row per endpoint, a column per arm: endpoint, "Drug A (n=40)", "Drug B"; n may be a row
 
 What was read otherwise than as a plain number is said in notes, what was not read as well, and
@@ -20,6 +21,7 @@ from paretoid.cells import (
     guess_statistic,
     read_heading,
     split_cell,
+    split_heading,
     strip_marks,
 )
 from paretoid.tables import CsvTable, is_missing
@@ -160,6 +162,7 @@ def _arm_rows(
 ) -> Rows:
     """Rows of arms, columns of endpoints."""
     titles = dict(zip(table.columns, table.header, strict=True))
+    headings = {**headings, **_side_by_side(titles, headings, arms, readings)}
     sizes = ""
     endpoints: dict[str, list[tuple[str, Statistic]]] = {}
     ignored = []
@@ -199,6 +202,77 @@ def _arm_rows(
                 (number, {**dict.fromkeys(every, ""), **named, "endpoint": endpoint, **parts})
             )
     return rows_out
+
+
+#: what a mean or a number of events needs beside it in a column of its own
+_CENTRES = ("mean", "geometric_mean", "events")
+
+
+def _side_by_side(
+    titles: Mapping[str, str],
+    headings: Mapping[str, tuple[str, Statistic | None]],
+    arms: Sequence[str],
+    readings: Readings,
+) -> dict[str, tuple[str, Statistic | None]]:
+    """Columns such as "IgG mean" and "IgG SD": of one endpoint, each with a statistic.
+
+    "IgG mean" alone may be a name. It is read so where another column has the same name with
+    another statistic, one of the two is a mean or a number of events, and nothing else is possible.
+    """
+    ways = {
+        column: split_heading(titles[column])
+        for column, (_, statistic) in headings.items()
+        if statistic is None and column not in arms
+    }
+    parted = {c: (name, its) for c, (name, its) in headings.items() if its is not None and name}
+    groups: dict[str, set[tuple[str, ...]]] = {}
+    for name, its in [*parted.values(), *(way for possible in ways.values() for way in possible)]:
+        groups.setdefault(name.casefold(), set()).add(its.columns)
+    real = {
+        key
+        for key, every in groups.items()
+        if len(every) > 1 and any(columns[0] in _CENTRES for columns in every)
+    }
+    spelled = {name.casefold(): name for name, _ in parted.values()}
+    found: dict[str, tuple[str, Statistic | None]] = {}
+    shown: dict[str, list[str]] = {}
+    for column, possible in ways.items():
+        fitting = [way for way in possible if way[0].casefold() in real]
+        if not fitting:
+            continue
+        name, its = fitting[0]
+        name = spelled.setdefault(name.casefold(), name)
+        found[column] = (name, its)
+        shown.setdefault(name, []).append(f"{titles[column]!r} is {its.words}")
+        if len({(other.casefold(), its.columns) for other, its in fitting}) > 1:
+            both = " or ".join(f"{its.words} of {other!r}" for other, its in fitting)
+            readings.problems.append(
+                f"column {titles[column]!r} may be {both}; put a comma between the name and the "
+                f"statistic, as in '{name}, {its.words}'"
+            )
+    for name, read in shown.items():
+        readings.notes.append(f"columns of {name!r} were read like this: {', '.join(read)}.")
+    return found
+
+
+def _alone(place: str, name: str, scale: str | None) -> str:
+    """What is wrong with a heading such as "IgG SD" that has nothing beside it; "" if nothing.
+
+    A mean that stands alone is what `scale` says that plain numbers are, under its whole name.
+    """
+    plain = {"normal": "mean", "log-normal": "geometric_mean"}.get(scale or "")
+    for endpoint, its in split_heading(name):
+        columns = its.columns
+        if columns[0] in ("median", "events", "n") or columns == (plain,):
+            continue
+        other = "sd" if columns[0] in _CENTRES else "mean"
+        return (
+            f"{place}: it may be {its.words} of {endpoint!r}, with nothing beside it; have columns "
+            f"'{endpoint}, {its.words}' and '{endpoint}, {other}' in a row per arm, or both in a "
+            f"cell under '{endpoint}, mean (SD)'; if {name!r} is the endpoint's name, say what its "
+            f"numbers are, as in '{name}, mean'"
+        )
+    return ""
 
 
 def _endpoint_rows(table: CsvTable, level: float, scale: str | None, readings: Readings) -> Rows:
@@ -280,6 +354,10 @@ def _decided(
     if guessed is not None:
         return guessed
     filled = [cell for cell in cells if not is_missing(cell)]
+    alone = _alone(place, name, scale)
+    if alone:
+        readings.problems.append(alone)
+        return None
     if scale in ("normal", "log-normal") and all(re.fullmatch(r"[\s\d.,·-]+", c) for c in filled):
         return Statistic(("mean" if scale == "normal" else "geometric_mean",))
     example = f", such as {filled[0]!r}," if filled else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from typing import Any
@@ -277,6 +277,17 @@ def type_of(name: str, what: str) -> type[Any]:
             f"{what} {name!r} is unknown{meant(name, kinds)} There are: {', '.join(kinds)}."
         )
     return kinds[flat[_flat(name)]]
+
+
+def shell_names(names: Iterable[str], default: str = "") -> str:
+    """Names of members as one types them in a shell, with commas between.
+
+    >>> shell_names(["APE", "UniformElimination", "LUCBpp"], default="APE")
+    'ape (default), uniform-elimination, lucbpp'
+    """
+    typed = {name: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower() for name in names}
+    return ", ".join(f"{word} (default)" * (name == default) or word
+                     for name, word in typed.items())  # fmt: skip
 
 
 def _flat(name: str) -> str:

@@ -45,6 +45,9 @@ from paretoid.theory.units import in_scale_units
 #: Counts beyond this are reported as inf: no experiment has so many samples.
 LARGEST = 1 << 62
 
+#: radii that depend on the counts of two arms alone, for which the sharp bound is proved
+INVERTIBLE = (Mixture, KaufmannKoolen)
+
 
 def samples_to_separate(
     gap: Any, radius: PairwiseRadius, K: int, D: int, delta: float, *, arm: int | None = None
@@ -204,9 +207,10 @@ def _event(radius: PairwiseRadius, K: int, D: int, delta: float) -> tuple[float,
     if spent <= delta * (1 + 1e-9):
         return 1 - delta, f"with probability at least 1 - delta = {1 - delta:g}"
     probability = max(0.0, 1 - spent)
+    proved = f"proved is {probability:g}" if probability else "none is proved here"
     return probability, (
-        f"if all intervals hold, whose probability under union='claims' is not 1 - delta: the "
-        f"union bound leaves {probability:g}. For 1 - delta use union='pairs'"
+        f"if all intervals hold, whose probability under union='claims' is not 1 - delta: "
+        f"{proved}. For 1 - delta use union='pairs'"
     )
 
 
@@ -281,7 +285,7 @@ def has_sample_bound(radius: Any) -> bool:
     >>> has_sample_bound(Mixture()), has_sample_bound(UnknownScale())
     (True, False)
     """
-    return type(radius) in (Mixture, KaufmannKoolen)
+    return type(radius) in INVERTIBLE
 
 
 def check_invertible(radius: Any) -> None:

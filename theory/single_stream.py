@@ -4,8 +4,8 @@ Every radius here has one form,
 
 .. math:: w_i = s \sqrt{(C + l(n_i))\, v(n_i)},
 
-the one-arm twin of theory/radii.py: a constant C of the level, and l and v of the count. A rule
-shares delta out over the bounds that can be wrong and says so (`paretoid.rules.best_arm`).
+the one-arm twin of theory/radii/claims.py: a constant C of the level, and l and v of the count.
+A rule shares delta out over the bounds that can be wrong and says so (`paretoid.rules.best_arm`).
 """
 
 from __future__ import annotations

@@ -24,10 +24,10 @@ from paretoid.theory.limits import at_least, at_most
 from paretoid.theory.radii import (
     BetaBinomial,
     KaufmannKoolen,
+    LUCB1Like,
     MixedScale,
     Mixture,
     Radius,
-    SingleArm,
     UnknownScale,
 )
 from paretoid.validation import bounds, faults, mutants
@@ -146,7 +146,7 @@ def random_problem(rng: np.random.Generator) -> dict[str, Any]:
         mu = mu * sign * (scale if kind == 2 else 1.0)
         bandit = GaussianBandit(mu, scale, objectives=names, minimize=minimize)
     radii: list[Radius] = [
-        Mixture(), Mixture(union="pairs"), KaufmannKoolen(), SingleArm(), Mixture(union="none"),
+        Mixture(), Mixture(union="pairs"), KaufmannKoolen(), LUCB1Like(), Mixture(union="none"),
         KaufmannKoolen("approximate", union="none"),
     ]  # fmt: skip
     if kind:
@@ -194,7 +194,7 @@ def _problems() -> list[_Problem]:
     Errors are likeliest where arms tie and delta is large. A margin lets runs stop there, so the
     first ones are ties under a margin.
     """
-    known: list[Radius] = [Mixture(), KaufmannKoolen(), SingleArm(), UnknownScale()]
+    known: list[Radius] = [Mixture(), KaufmannKoolen(), LUCB1Like(), UnknownScale()]
     heuristic: list[Radius] = [
         KaufmannKoolen("approximate", union="none"), Mixture(union="none"),
     ]  # fmt: skip
@@ -358,8 +358,8 @@ def _coverages(size: Battery, seed: int, regressions: list[str]) -> list[dict[st
         (Mixture(union="pairs"), {"means": front}),
         (KaufmannKoolen(), pair),
         (KaufmannKoolen(union="claims"), {"means": front}),
-        (SingleArm(), pair),
-        (SingleArm(), {"means": front}),
+        (LUCB1Like(), pair),
+        (LUCB1Like(), {"means": front}),
         (UnknownScale(), {"scale": unequal}),
         (UnknownScale(), {"means": front, "scale": spread}),
         (UnknownScale(union="pairs"), {"means": front, "scale": spread}),

@@ -1,7 +1,7 @@
 """Stopping times beside the bounds that speak about them.
 
 `compare` runs the engine and puts mean and quantiles of the stopping time beside the sharp bound,
-Theorem 1, the bound on the expectation (of the radius `SingleArm`), the formula of Theorem 2 and
+Theorem 1, the bound on the expectation (of the radius `LUCB1Like`), the formula of Theorem 2 and
 T* kl(delta, 1 - delta), for every instance, k, eps1 and delta asked for: a Dataset. `table` prints
 it, `plot` draws it on log axes, `slopes` fits the growth in log(1/delta).
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: the bounds of a comparison: name, label, dash pattern and marker, readable without colour
 _LINES = {
     "theorem_1": ("Theorem 1 (radius KaufmannKoolen)", "--", "s"),
-    "expected_lucb1": ("expectation, radius SingleArm", "-.", "D"),
+    "expected_lucb1": ("expectation, radius LUCB1Like", "-.", "D"),
     "sharp_bound": ("sharp bound (if all intervals hold)", ":", "^"),
     "characteristic": ("T* kl(delta, 1 - delta)", (0, (1, 3)), "v"),
     "lower_bound": ("formula of Theorem 2, corrected", (0, (5, 5)), "x"),
@@ -123,8 +123,9 @@ def compare(
                 out["stopped"][at] = summary.stopped / summary.runs
                 out["errors"][at] = summary.wrong
                 quantile[at] = list(summary.quantiles.values())
-                for name, value in sample_bounds(bandit, goal, level, radius).items():
-                    out[name][at] = value
+                bounds = sample_bounds(bandit, goal, level, radius)
+                for name in bounds.keys() & out.keys():  # of this radius, whatever its union
+                    out[name][at] = bounds[name]
                 above = np.flatnonzero(runs.stopping_time.values[g] > out["sharp_bound"][at])
                 out["above_sharp_bound"][at] = len(above)
                 out["contradictions"][at] = sum(
@@ -206,12 +207,12 @@ def table(result: xr.Dataset) -> str:
     >>> text = table(compare(pt.GaussianBandit([[0.0], [2.0]]), replications=5))
     >>> print(text.splitlines()[0])
     | instance | k | eps1 | delta | mean | 5% | 50% | 95% | stopped | wrong | sharp | \
-Theorem 1 | E, SingleArm | T* kl | Theorem 2 |
+Theorem 1 | E, LUCB1Like | T* kl | Theorem 2 |
     """
     quantiles = [f"{100 * q:g}%" for q in result.q.values]
     head = [
         "instance", "k", "eps1", "delta", "mean", *quantiles, "stopped", "wrong", "sharp",
-        "Theorem 1", "E, SingleArm", "T* kl", "Theorem 2",
+        "Theorem 1", "E, LUCB1Like", "T* kl", "Theorem 2",
     ]  # fmt: skip
     rows = []
     columns = ("sharp_bound", "theorem_1", "expected_lucb1", "characteristic", "lower_bound")

@@ -23,7 +23,7 @@ from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.theory.checks import FloatArray, check_choice, check_count, is_real, refusal
 from paretoid.theory.gaps import gaps
-from paretoid.theory.radii import KaufmannKoolen, Mixture, Radius, SingleArm, UnknownScale
+from paretoid.theory.radii import KaufmannKoolen, LUCB1Like, Mixture, Radius, UnknownScale
 
 #: how the arms lie to each other
 SHAPES = (
@@ -252,7 +252,7 @@ def radii(guarantee: str | None = None, known_scale: bool | None = None) -> Any:
         )
     every: list[Radius] = [
         Mixture(), Mixture(union="pairs"), Mixture(5.0), KaufmannKoolen(),
-        KaufmannKoolen(union="claims"), SingleArm(), UnknownScale(),
+        KaufmannKoolen(union="claims"), LUCB1Like(), UnknownScale(),
         Mixture(union="none"), KaufmannKoolen("approximate", union="none"),
         UnknownScale(union="none"),
     ]  # fmt: skip

@@ -1,8 +1,4 @@
-"""The `paretoid` command. Short on purpose: each command is a thin face of one function.
-
-Exit codes: 0 fine, 1 a check failed, 2 bad input, 3 a mistake of paretoid's own, 4 recorded but
-not shown, 130 interrupted.
-"""
+"""The `paretoid` command. Short on purpose: each command is a thin face of one function."""
 
 from __future__ import annotations
 
@@ -29,6 +25,17 @@ from paretoid.cli.simulate import simulate
 from paretoid.cli.terminal import Interrupted, NotShown, note, say, say_json, width
 from paretoid.cli.trial import app as trial
 
+#: what the number means with which a command ends
+EXIT_CODES = {
+    0: "fine",
+    1: "a check failed",
+    2: "bad input",
+    3: "a mistake of paretoid's own",
+    4: "recorded but not shown",
+    130: "interrupted",
+}
+_CODES = ", ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+
 app = typer.Typer(
     add_completion=True,
     no_args_is_help=True,
@@ -37,8 +44,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Find the Pareto-optimal arms of a noisy multi-objective experiment, with a guarantee.",
     epilog="Example: paretoid simulate covboost --k 2 --replications 20\n\n"
-    "Results go to stdout, progress to stderr. Exit codes: 0 fine, 1 a check failed, 2 bad "
-    "input, 3 a mistake of paretoid's own, 4 recorded but not shown, 130 interrupted. `paretoid "
+    f"Results go to stdout, progress to stderr. Exit codes: {_CODES}. `paretoid "
     "--install-completion` makes Tab complete commands, options and names.",
 )
 app.command()(plan)

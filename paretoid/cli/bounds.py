@@ -22,16 +22,22 @@ from paretoid.cli.options import (
     numbers,
 )
 from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
+from paretoid.registry import shell_names
 from paretoid.text import count, counted, measure
+from paretoid.theory.sharp_bound import INVERTIBLE
 
 if TYPE_CHECKING:
     import xarray as xr
 
+#: radii that have a sharp bound
+_RADII = shell_names((kind.__name__ for kind in INVERTIBLE), default="Mixture")
+
 #: name of a bound, in words
 _LABELS = {
+    "sharp_bound_pairs": "APE, at most (sharp, union='pairs')",
     "sharp_bound": "APE, at most (sharp)",
     "theorem_1": "APE, at most (Theorem 1)",
-    "expected_lucb1": "APE, mean at most (SingleArm)",
+    "expected_lucb1": "APE, mean at most (LUCB1Like)",
     "characteristic": "any method, mean at least",
     "lower_bound": "Theorem 2's formula",
 }
@@ -45,7 +51,7 @@ def bounds(
     eps1: Eps1 = "0",
     delta: Delta = 0.1,
     radius: Annotated[
-        str, typer.Option(metavar="RADIUS", help="mixture or kaufmann-koolen.")
+        str, typer.Option(metavar="RADIUS", help=f"{_RADII}; with arguments, mixture:rho=100.")
     ] = "mixture",
     scale: Scale = None,
     kind: Kind = None,
@@ -82,9 +88,10 @@ def bounds(
     try:
         check_invertible(judge)
     except ValueError as error:
+        names = shell_names(kind.__name__ for kind in INVERTIBLE).split(", ")
+        ways = " or ".join(f"--radius {name}" for name in names)
         raise ValueError(
-            f"{error} On the command line: --radius mixture or --radius kaufmann-koolen; the "
-            f"bound of SingleArm is listed with either."
+            f"{error} On the command line: {ways}; the bound of LUCB1Like is listed with either."
         ) from None
     data = describe(bandit, goal, delta, judge)
     if out is not None:
@@ -163,14 +170,22 @@ def _text(data: dict[str, Any]) -> str:
         lines.append(wrap(f"T* = {measure(time['time'])}, certified within a factor 1 + {bracket}; "
                           f"w* are its shares of the samples. Exact problem."))  # fmt: skip
     bounds = data["bounds"]
-    rows = [[_LABELS[name], count(bound["samples"])] for name, bound in bounds.items()]
+    labels = _labels(bounds)
+    rows = [[labels[name], count(bound["samples"])] for name, bound in bounds.items()]
     lines += ["", table(["bound", "samples"], rows), ""]
     for name, bound in bounds.items():
-        lines.append(wrap(f"{_LABELS[name]}: {bound['holds']}. {bound['source']}", "  "))
+        lines.append(wrap(f"{labels[name]}: {bound['holds']}. {bound['source']}", "  "))
     if any(math.isinf(bound["samples"]) for bound in bounds.values()):
         lines.append(wrap("Infinite: two arms tie, so nothing settles this goal for certain. Give "
                           "a slack with --eps1, or ask for fewer arms with --k."))  # fmt: skip
     return "\n".join(lines)
+
+
+def _labels(bounds: dict[str, Any]) -> dict[str, str]:
+    """Name of each bound in words; a sharp bound that comes last rests on an unlikely event."""
+    if list(bounds)[-1:] == ["sharp_bound"]:
+        return _LABELS | {"sharp_bound": "APE, if all intervals hold (sharp)"}
+    return _LABELS
 
 
 def _check(json: bool, quiet: bool) -> None:

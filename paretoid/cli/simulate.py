@@ -37,6 +37,8 @@ from paretoid.cli.terminal import (
     wrap,
     write,
 )
+from paretoid.registry import ARM_RADII, GOALS, PAIR_RADII, RATE_RADII, RULES, shell_names
+from paretoid.rules.best_arm import BestArmRule
 from paretoid.text import count, counted, settled, shares
 
 if TYPE_CHECKING:
@@ -47,14 +49,23 @@ Goals = Annotated[
     typer.Option(
         "--goal",
         metavar="GOAL",
-        help="pareto-set (default), at-most:k=2, cover:eps2=1, practical-set:margin=1.",
+        help=f"{shell_names(GOALS, default='ParetoSet')}; with arguments, at-most:k=2.",
     ),
 ]
 Radii = Annotated[
     list[str] | None,
-    typer.Option("--radius", metavar="RADIUS", help="mixture (default), unknown-scale, "
-                 "kaufmann-koolen, single-arm; with arguments, mixture:rho=100."),
-]  # fmt: skip
+    typer.Option(
+        "--radius",
+        metavar="RADIUS",
+        help=f"{shell_names([*PAIR_RADII, *RATE_RADII], default='Mixture')}; with arguments, "
+        f"mixture:rho=100. With a rule for one objective: {shell_names(ARM_RADII)}.",
+    ),
+]
+
+#: rules for one objective, and those that spend a budget
+_BEST_ARM = [name for name, kind in RULES.items() if issubclass(kind, BestArmRule)]
+_BUDGETED = [name for name, kind in RULES.items() if getattr(kind, "budget", None) is not None]
+_OTHERS = [name for name in RULES if name not in (*_BEST_ARM, *_BUDGETED)]
 
 
 def simulate(
@@ -85,8 +96,9 @@ def simulate(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="ape (default), uniform-elimination, round-robin; for one objective lucb, lucbpp, "
-            "ugapec; with --budget ege (default), ege:scheme=SH.",
+            help=f"{shell_names(_OTHERS, default='APE')}; for one objective "
+            f"{shell_names(_BEST_ARM)}; with --budget {shell_names(_BUDGETED, default='EGE')}, "
+            f"ege:scheme=SH.",
         ),
     ] = None,
     replications: Annotated[

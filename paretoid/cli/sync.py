@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from paretoid.cli.terminal import check_stdout
 from paretoid.text import counted, table, visible
 
 if TYPE_CHECKING:
+    from paretoid.explorer.queue import Waiting
     from paretoid.explorer.sync import Taken
 
 ShowArms = Annotated[
@@ -63,9 +65,19 @@ def add_site(
 
 def sync(
     ledger: LedgerFile,
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Of sites.")],
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FOLDER...]", help="Of sites.")
+    ] = None,
     site: Name = None,
     show_arms: ShowArms = False,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept", metavar="NAME", help="Take this odd outcome as it is."),
+    ] = None,
+    refuse: Annotated[
+        list[str] | None,
+        typer.Option("--refuse", metavar="NAME", help="Ask the site for this odd outcome again."),
+    ] = None,
     seed_file: SeedFile = None,
     author: Author = None,
     json: Json = False,
@@ -73,21 +85,35 @@ def sync(
     """Take what sites have entered into the ledger, and answer them.
 
     Twice is no harm: nothing is taken twice. What is refused is said to the site and here, with
-    more of the reason. Outcomes that are odd for the trial are taken, with a note in the log, and
-    said here alone: to ask back would tell a blinded site something of the arm.
+    more of the reason. An outcome that is odd for the trial is not recorded: it waits, and is
+    listed here, alone and each time, by a name. --accept NAME records it as it is, with a note in
+    the log; --refuse NAME asks the site for it again; a correction by the site takes its place. The
+    site sees what it would see of any outcome: a question would tell it something of the arm.
 
     Examples: paretoid trial sync trial.db sites/north
               paretoid trial sync trial.db sites/* --seed-file pharmacy/seed.json
+              paretoid trial sync trial.db sites/north --accept 3fa9c21b
     """
-    from paretoid.explorer import Explorer, LedgerError
+    from paretoid.explorer import Explorer, LedgerError, queue
     from paretoid.explorer.sync import sync as take
 
     check_stdout()
+    folders = folders or []
     if site is not None and len(folders) > 1:
         raise ValueError(f"--site {site} is the name of one folder; synchronise them one by one.")
     with Explorer.open(ledger, author=author, seed_file=seed_file) as explorer:
         done: list[Taken] = []
         problems: list[str] = []
+        settled: dict[str, list[str]] = {"accepted": [], "refused": []}
+        for how, names, settle in (("accepted", accept, queue.accept),
+                                   ("refused", refuse, queue.refuse)):  # fmt: skip
+            for name in names or []:  # before the folders, so that the site is answered at once
+                try:
+                    settled[how].append(settle(explorer, name).name)
+                except LedgerError:
+                    raise
+                except ValueError as problem:
+                    problems.append(f"--{'accept' if how == 'accepted' else 'refuse'} {problem}")
         for folder in folders:  # one that cannot be read keeps none of the others waiting
             try:
                 done.append(take(explorer, folder, site, show_arms=show_arms))
@@ -96,8 +122,14 @@ def sync(
             except ValueError as problem:
                 problems.append(str(problem))
         with recorded("what the sites entered is taken") as shown:
-            result = {"sites": [asdict(taken) for taken in done], "head": explorer.head}
-            shown(result, [line for taken in done for line in _lines(taken)], json)
+            waiting = list(queue.Queue.of(explorer).waiting.values())
+            result = {
+                "sites": [asdict(taken) for taken in done], **settled,
+                "waiting": [asdict(each) for each in waiting], "head": explorer.head,
+            }  # fmt: skip
+            lines = [f"{how} {name}" for how, names in settled.items() for name in names]
+            lines += [line for taken in done for line in _lines(taken)]
+            shown(result, [*lines, *_queue(waiting, ledger)], json)
     if problems:
         raise ValueError("\n".join(problems))
 
@@ -145,7 +177,6 @@ def _lines(taken: Taken) -> list[str]:
     for number, answer, why in taken.refused:
         reason = "" if why == answer else f" ({visible(why)})"
         lines.append(f"  line {number}: {visible(answer)}{reason}")
-    lines += [f"  odd, and recorded: {visible(words)}" for words in taken.questions]
     if taken.torn:
         lines.append("  its file ends in the middle of a line, which waits for the rest")
     if taken.gone:
@@ -153,4 +184,21 @@ def _lines(taken: Taken) -> list[str]:
         lines.append(f"  {gone} taken before can no longer be found in its file")
     if taken.remade:
         lines.append("  its answers were missing or damaged, and were made anew from the ledger")
+    return lines
+
+
+def _queue(waiting: list[Waiting], ledger: Path) -> list[str]:
+    """The outcomes that wait for the statistician, with what is odd and what may be done."""
+    if not waiting:
+        return []
+    command = f"paretoid trial sync {shlex.quote(str(ledger))}"
+    lines = [f"odd, and not recorded: {counted(len(waiting), 'outcome')}; no site knows of this"]
+    for each in waiting:
+        note = f" The site notes: {visible(each.note)}" if each.note else ""
+        lines.append(
+            f"  {each.name}: {visible(each.site)} {each.code}: "
+            f"{visible(' '.join(each.questions))}{note}"
+        )
+        lines.append(f"    as it is: {command} --accept {each.name}")
+        lines.append(f"    ask again: {command} --refuse {each.name}")
     return lines

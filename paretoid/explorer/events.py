@@ -13,10 +13,11 @@ from typing import Any
 #: what an event may be; `arm_corrected` records the arm that a subject received in place of the one
 #: that was written down, `scaled` records the divisors of UnknownScale when they are fixed,
 #: `settled` the arms that UniformElimination has accepted or dropped, `kept` the digest of a
-#: snapshot of the state at the event before
+#: snapshot of the state at the event before, `queried` an outcome of a site that waits for the
+#: statistician (`paretoid.explorer.queue`), or that it was refused
 KINDS = (
     "created", "asked", "told", "corrected", "arm_corrected", "overridden", "withdrawn", "scaled",
-    "settled", "stopped", "kept",
+    "settled", "stopped", "kept", "queried",
 )  # fmt: skip
 
 #: the hash before the first event

@@ -98,7 +98,7 @@ class Explorer(Session):
     `UniformElimination`, `LUCB`, `LUCBpp`, `APE(pull="both")`) carry their rounds from batch to
     batch and are tested when the outcomes of a batch that completed a round are in; a subject who
     leaves is replaced in the round. Arms that `UniformElimination` has dropped or accepted stay so,
-    until an outcome is corrected: then all are judged anew (`paretoid.explorer.policy`).
+    until an outcome is corrected: then all are judged anew (`paretoid.explorer.state`).
 
     *Threads* may share one Explorer: its methods wait for each other. Processes may not: each opens
     the ledger by itself, also after a fork.

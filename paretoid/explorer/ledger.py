@@ -29,8 +29,9 @@ APPLICATION = 0x70746964
 
 #: raised when an older paretoid could no longer read what is written. 2: rounds of several arms,
 #: settled arms. 3: snapshots named in the log, requests, withdrawn allocations. 4: arms corrected
-#: in their place. Ledgers of earlier formats are read, and become ones of the last when written to.
-FORMAT = 4
+#: in their place. 5: outcomes that wait for the statistician. Ledgers of earlier formats are read,
+#: and become ones of the last when written to.
+FORMAT = 5
 
 #: connections that a fork brought along; only the process that opened them may close them
 _INHERITED: list[Any] = []

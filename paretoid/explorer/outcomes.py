@@ -97,8 +97,22 @@ def as_outcome(
     }
     if not told:
         raise ValueError(f"no outcome of {id!r} is given; tell at least one objective.")
+    check_told(state, position, id, told, correcting=correcting, binary=binary)
+    return told
+
+
+def check_told(
+    state: TrialState,
+    position: int | None,
+    id: Any,
+    told: Told,
+    *,
+    correcting: bool = False,
+    binary: list[int] | None = None,
+) -> None:
+    """Refuse what does not go with what is known of the subject, and of the objective."""
     for name in told if position is not None else ():
-        at = objectives.index(name)
+        at = state.design.objectives.index(name)
         waiting = math.isnan(state.values[at][position or 0])
         if correcting and waiting:
             raise ValueError(f"{name} of {id!r} is not known yet; tell it instead of correcting.")
@@ -108,7 +122,6 @@ def as_outcome(
                 f"value is a correction, with a reason."
             )
     _refuse_binary(state, position, told, list(state.only_binary) if binary is None else binary)
-    return told
 
 
 def check_received(state: TrialState, position: int, id: Any) -> None:

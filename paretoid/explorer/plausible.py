@@ -9,6 +9,13 @@ whatever they are: an outcome that is asked back and was measured so is recorded
 * *a likely unit*: beyond `ODD` of them in the same sense, where a usual slip (a factor of 10 to
   10^6, a logarithm taken or forgotten) would bring it within `NEAR` of the median or of an outcome
   of its arm;
+* *another logarithm*: a common logarithm among natural ones, or the other way round. Asked where
+  times (or divided by) log 10 it would be within `NEAR` standard deviations of the mean of its arm,
+  and as it stands it is so far from that mean that at most one in 1,000 right Gaussian outcomes of
+  equal variance is (`BASE`; by Student's t, so after ten outcomes too) and no other of the arm is
+  near. Where a mean is 10 standard deviations or more, as for logarithms of titres, it asks about
+  less than one right outcome in 10,000. Endpoints that cannot be logarithms, being whole numbers
+  or beyond log 10^12, are not asked about;
 * *beyond bounds*: in a trial of bounded outcomes, further from some outcome of the endpoint than
   twice the scale, which is all that an outcome bounded with that scale can be;
 * *a duplicate*: every number equal to those of another subject, with `DIGITS` significant digits or
@@ -38,6 +45,12 @@ LEAST, DIGITS = 10, 6
 
 #: standard deviations of a Gaussian in one median absolute deviation
 _MAD = 1.4826
+
+#: share of right Gaussian outcomes that lie where another logarithm is asked about, at most
+BASE = 0.001
+
+#: natural logarithms beyond that of 10^12 are none of a concentration or a titre
+_LARGEST = 12 * math.log(10)
 
 _LOGS: dict[str, Callable[[float], float]] = {
     "log({})": math.log, "log10({})": math.log10, "exp({})": math.exp,
@@ -78,6 +91,36 @@ class _Shown:
         middle, spread = self._spread()
         centres = np.append(self.values[self.arms == arm], middle)
         return bool((np.abs(centres - x) <= NEAR * spread).any())
+
+    def other_base(self, x: float, arm: int) -> str:
+        """What x would be if its logarithm had the other base, as a question; "" if it fits."""
+        values, arms = self._without(x, arm)
+        every = np.append(values, x)
+        mine = values[arms == arm]
+        names, at = np.unique(arms, return_inverse=True)
+        df = len(values) - len(names)
+        if len(mine) == 0 or df < 1 or np.abs(every).max() > _LARGEST or not (values % 1).any():
+            return ""
+        means = np.bincount(at, weights=values) / np.bincount(at)
+        centre = float(mine.mean())
+        sd = math.sqrt(float(((values - means[at]) ** 2).sum()) / df * (1 + 1 / len(mine)))
+        for base, other, changed in (
+            ("log10", "natural logarithm", x * math.log(10)),
+            ("natural logarithm", "log10", x / math.log(10)),
+        ):
+            if abs(changed - centre) <= NEAR * sd and (np.abs(mine - x) > sd).all():
+                from scipy.special import stdtrit
+
+                if abs(x - centre) > stdtrit(df, 1 - BASE / 2) * sd:
+                    return f"is this a {base}? The {other} would be {changed:.3g}."
+        return ""
+
+    def _without(self, x: float, arm: int) -> tuple[FloatArray, IntArray]:
+        """Values and arms of all other entries: x itself is among them where `own` says so."""
+        if not self.own:
+            return self.values, self.arms
+        itself = np.flatnonzero((self.values == x) & (self.arms == arm))[:1]
+        return np.delete(self.values, itself), np.delete(self.arms, itself)
 
     def _spread(self) -> tuple[float, float]:
         middle = float(np.median(self.values))
@@ -149,7 +192,12 @@ def _odd(state: TrialState, d: int, entry: Entry, x: float, shown: _Shown) -> li
             f"{what} lies far outside the {others} outcomes of {name} so far; {slip} would be "
             f"among them: is the unit right?"
         ]
-    return [f"{what} lies far outside the {others} outcomes of {name} so far."] if far else []
+    base = shown.other_base(x, entry.arm) if _kind(state, d) == "gaussian" else ""
+    if not far and not base:
+        return []
+    where = "lies far outside" if far else "is unlike"
+    end = f"; {base}" if base else "."
+    return [f"{what} {where} the {others} outcomes of {name} so far{end}"]
 
 
 def _slip(x: float, arm: int, shown: _Shown) -> str:

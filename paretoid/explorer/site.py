@@ -49,7 +49,7 @@ ENTRIES, ANSWERS, LOCK = "entries.jsonl", "answers.json", "lock"
 #: most participants asked for at once
 _MOST_PLACES = 1_000
 
-#: the answer to what was taken into the ledger
+#: the answer to what is in the ledger; an outcome may wait there for the statistician
 TAKEN = "taken"
 
 _FORMAT = "paretoid answers 1"

@@ -202,6 +202,10 @@ class TrialState:
             self._put(d, position, value)
         self._judge_anew(event)
 
+    def _queried(self, event: Event, body: dict[str, Any]) -> None:
+        """An outcome that waits for the statistician is none yet: `paretoid.explorer.queue`."""
+        self._position(body["id"])
+
     def _arm_corrected(self, event: Event, body: dict[str, Any]) -> None:
         position = self._position(body["id"])
         before, arm = self._arm[body["was"]], self._arm[body["arm"]]

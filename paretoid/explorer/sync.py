@@ -9,7 +9,9 @@ The site's file is never changed, and the answers are written as a whole after t
 that fails, or the process is killed, the ledger has what was taken, and the next time the answers
 follow from it. Under blinding they are a function of the site's own messages
 (`paretoid.explorer.book`) and of whether enrolment has ended; what the ledger itself refuses is
-answered in one sentence that is always the same, and its reason is for the statistician.
+answered in one sentence that is always the same, and its reason is for the statistician. An outcome
+that is odd for the trial waits for the statistician (`paretoid.explorer.queue`), while the site
+sees what it would see of any other.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from paretoid.explorer.book import Book, endpoints
 from paretoid.explorer.events import LedgerError
 from paretoid.explorer.explorer import Explorer
 from paretoid.explorer.messages import Message, as_mark, as_request, key_of, read_message
-from paretoid.explorer.outcomes import known
+from paretoid.explorer.outcomes import Told, known
+from paretoid.explorer.queue import Queue, Waiting, replace, take
 from paretoid.explorer.site import ANSWERS, ENTRIES, TAKEN, Answers, as_stratum
 from paretoid.explorer.site_files import lines_of, locked, read_file
 from paretoid.explorer.state import TrialState
@@ -36,6 +39,7 @@ from paretoid.writing import sync_folder, whole_file
 
 #: answers that say nothing of why: the reason may be in what others have entered
 ENDED = "enrolment has ended, so nobody was placed."
+AGAIN = "the statistician asks for this outcome again: enter it anew, as it was measured."
 UNTAKEN = "the trial could not take this. The statistician has been told why: ask there."
 
 
@@ -45,7 +49,7 @@ class Taken:
 
     placed, recorded   participants placed; outcomes, corrections and withdrawals taken
     refused            (line, answer to the site, reason) of each message refused this time
-    questions          what is odd about outcomes that were taken, as `Explorer.plausible` says it
+    waiting            odd outcomes of the site that wait for the statistician, now and from before
     torn               True: the site's file ends in the middle of a line, which waits
     gone               messages taken before that are no longer in the site's file
     remade             True: the answers were missing or damaged, and were made anew
@@ -55,7 +59,7 @@ class Taken:
     placed: int = 0
     recorded: int = 0
     refused: list[tuple[int, str, str]] = field(default_factory=list)
-    questions: list[str] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
     torn: bool = False
     gone: int = 0
     remade: bool = False
@@ -124,7 +128,7 @@ def add_site(
     """
     path = Path(folder)
     name = _as_site(path, site)
-    answers = _answers(explorer, explorer.replay(), name, show_arms, {})
+    answers = _answers(explorer, name, show_arms, {})
     try:
         path.mkdir(mode=0o700)
         if group is not None:
@@ -185,8 +189,11 @@ class _Sync:
         self.trial, self.taken = trial_of(explorer), Taken(site)
         self.state = explorer.replay()
         self.people = {c.code: c for c in _codes(self.state) if c.site == site}
+        queue = Queue.of(explorer)
+        self.refused = queue.refused
         self.done = _done(explorer, site) | {person.key for person in self.people.values()}
-        self.book = _book(self.state, list(self.people.values()))
+        self.done -= self.refused
+        self.book = _book(self.state, list(self.people.values()), queue.of_site(site))
 
     def run(self) -> Taken:
         lines, self.taken.torn = lines_of(read_file(self.path / ENTRIES))
@@ -196,7 +203,9 @@ class _Sync:
             key = key_of(line)
             if key in answers:  # the same line twice is one message
                 continue
-            if key in self.done:
+            if key in self.refused:
+                answers[key] = AGAIN
+            elif key in self.done:
                 answers[key] = TAKEN
             elif before.get(key, TAKEN) != TAKEN:
                 answers[key] = before[key]
@@ -207,6 +216,7 @@ class _Sync:
             if said != TAKEN and key not in self.done:
                 answers.setdefault(key, said)
         self._write(answers)
+        self.taken.waiting = Queue.of(self.explorer).of_site(self.site)
         return self.taken
 
     def _before(self) -> dict[str, str]:
@@ -236,7 +246,7 @@ class _Sync:
         except ValueError as error:
             return self._refuse(number, f"this was not taken: {error}. Enter it again.")
         try:
-            self.book.check(message.what, message.code, message.outcome)
+            told = self.book.check(message.what, message.code, message.outcome)
             if message.what == "enrol":
                 as_stratum(message.stratum, choice(self.explorer, self.site))
         except ValueError as error:
@@ -244,7 +254,7 @@ class _Sync:
         if message.what == "enrol" and all(a is not None for a in self.explorer.answers.values()):
             return self._refuse(number, ENDED)
         try:
-            self._take(message)
+            self._take(message, told)
         except LedgerError:
             raise  # nothing about the message: the disk is full, or somebody else writes
         except ValueError as error:
@@ -256,7 +266,7 @@ class _Sync:
         self.taken.refused.append((number, answer, why or answer))
         return answer
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: Message, told: Told | None) -> None:
         """One message, one command of the ledger."""
         explorer, mark = self.explorer, message.mark(self.site)
         if message.what == "enrol":
@@ -270,12 +280,14 @@ class _Sync:
             return
         id = self.people[message.code].id
         if message.what == "outcome":
-            odd = explorer.plausible(id, message.outcome)
-            said = [message.note, f"odd: {' '.join(odd)}" if odd else None, mark]
-            note = " ".join(words for words in said if words)
-            explorer.tell(id, message.outcome, note=note)
-            self.taken.questions += odd
-        elif message.what == "correction":
+            self.taken.recorded += take(explorer, id, message, self.site, message.code)
+            return
+        if message.what == "correction":
+            named, queue = set(told or ()), Queue.of(explorer).of_site(self.site)
+            held = [w for w in queue if w.code == message.code and named & set(w.outcome)]
+            if held:
+                self.taken.recorded += replace(explorer, held, told or {}, message, self.site)
+                return
             explorer.correct(id, message.outcome, reason=f"{message.reason} {mark}")
         else:
             explorer.withdraw(id, reason=f"{message.reason} {mark}")
@@ -288,7 +300,7 @@ class _Sync:
 
     def _write(self, answers: dict[str, str]) -> None:
         """The answers as a file, as the ledger stands now; not touched if nothing changed."""
-        now = _answers(self.explorer, self.explorer.replay(), self.site, self.shown, answers)
+        now = _answers(self.explorer, self.site, self.shown, answers)
         target, text = self.path / ANSWERS, now.to_text()
         try:
             if not self.taken.remade and read_file(target).decode("utf-8") == text:
@@ -305,10 +317,13 @@ class _Sync:
 
 
 def _done(explorer: Explorer, site: str) -> set[str]:
-    """Messages of a site that outcomes, corrections and withdrawals in the ledger came from."""
+    """Messages of a site that outcomes, corrections and withdrawals in the ledger came from.
+
+    Those that wait, or have waited, for the statistician are among them.
+    """
     keys = set()
     for _, _, _, kind, body, _ in explorer.rows():
-        if kind in ("told", "corrected", "withdrawn") and "(site " in body:
+        if kind in ("told", "corrected", "withdrawn", "queried") and "(site " in body:
             words = json.loads(body)
             mark = as_mark(words.get("note") or words.get("reason") or "")
             if mark is not None and mark[0] == site:
@@ -316,33 +331,34 @@ def _done(explorer: Explorer, site: str) -> set[str]:
     return keys
 
 
-def _known(state: TrialState, person: Coded) -> dict[str, float | str]:
-    """What the ledger knows of a participant."""
+def _known(state: TrialState, person: Coded, held: list[Waiting]) -> dict[str, float | str]:
+    """What is known of a participant, as the site sees it: also what waits for the statistician."""
     if person.withdrawn:
         return {}
+    mine = [waiting.outcome for waiting in held if waiting.code == person.code]
+    waits = {name: value for outcome in mine for name, value in outcome.items()}
     told = {
         name: known(state, d, person.position) for d, name in enumerate(state.design.objectives)
     }
-    return {name: value for name, value in told.items() if value is not None}
+    seen = {name: waits.get(name) if value is None else value for name, value in told.items()}
+    return {name: value for name, value in seen.items() if value is not None}
 
 
-def _book(state: TrialState, people: list[Coded]) -> Book:
+def _book(state: TrialState, people: list[Coded], held: list[Waiting]) -> Book:
     book = Book(endpoints(state.design))
     for person in people:
-        book.add(person.code, _known(state, person), withdrawn=person.withdrawn)
+        book.add(person.code, _known(state, person, held), withdrawn=person.withdrawn)
     return book
 
 
-def _answers(
-    explorer: Explorer, state: TrialState, site: str, shown: bool, answers: dict[str, str]
-) -> Answers:
-    design = explorer.design
+def _answers(explorer: Explorer, site: str, shown: bool, answers: dict[str, str]) -> Answers:
+    state, held, design = explorer.replay(), Queue.of(explorer).of_site(site), explorer.design
     people = [
         {
             "code": person.code,
             **({"arm": person.arm} if shown else {}),
             "withdrawn": person.withdrawn,
-            "outcomes": _known(state, person),
+            "outcomes": _known(state, person, held),
         }
         for person in _codes(state)
         if person.site == site

@@ -1,5 +1,7 @@
 """Which theorem speaks about a setting."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,35 @@ def test_lower_bounds_are_about_the_outcomes_and_upper_ones_about_the_stated_sca
     assert found["theorem_1"] == theory.theorem_1(MEANS, 0.1, scale=3.0)
     assert found["sharp_bound"] == theory.sample_bound(MEANS, 0.1, pt.Mixture(), scale=3.0)
     assert found["expected_lucb1"] == theory.expected_samples_lucb1(MEANS, 0.1, scale=3.0)
-    assert list(found) == list(NAMES)
+    assert set(found) == {*NAMES, "sharp_bound_pairs"}
+
+
+@pytest.mark.parametrize("bandit", [PLAIN, pt.load_instance("covboost")])
+@pytest.mark.parametrize("goal", [pt.ParetoSet(), pt.AtMost(1), pt.AtMost(2)])
+@pytest.mark.parametrize(
+    "radius",
+    [
+        pt.Mixture(), pt.Mixture(union="pairs"), pt.Mixture(union="none"),
+        pt.Mixture(shares=pt.Shares(arms=(0.5, 0.25, 0.25))),
+        pt.KaufmannKoolen(union="claims"), pt.KaufmannKoolen("approximate", "none"),
+    ],
+)  # fmt: skip
+def test_what_comes_first_is_proved_with_probability_1_minus_delta(bandit, goal, radius):
+    """Only a bound that leaves less than 1 - delta may come last; union='pairs' leaves 1 - delta"""
+    if getattr(radius, "shares", None) is not None and bandit.K > 3:
+        pytest.skip("shares of three arms")
+    found = sample_bounds(bandit, goal, 0.1, radius)
+    first = next(iter(found.values()))
+    assert first.probability == pytest.approx(0.9, abs=1e-12)
+    weaker = found["sharp_bound"].probability < 0.9 - 1e-9
+    assert (list(found)[-1] == "sharp_bound") == weaker
+    if weaker and getattr(radius, "calibration", "exact") == "exact":
+        plain = {"shares": None} if isinstance(radius, pt.Mixture) else {}
+        pairs = replace(radius, union="pairs", **plain)
+        k = goal.k if isinstance(goal, pt.AtMost) else None
+        known = (bandit.oriented, 0.1, pairs, 0.0, k, bandit.scale)
+        assert next(iter(found)) == "sharp_bound_pairs"
+        assert first == theory.sample_bound(*known)
 
 
 def test_means_and_scale_say_all_of_a_plain_gaussian_bandit_alone():

@@ -10,11 +10,17 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import paretoid as pt
-from paretoid.cli.app import app
-from paretoid.cli.terminal import table
+from paretoid import registry
+from paretoid.cli import published
+from paretoid.cli.app import EXIT_CODES, _explain, app
+from paretoid.cli.datasets import _find
+from paretoid.cli.terminal import Interrupted, NotShown, table
+from paretoid.estimation.model import build_model
 from paretoid.text import as_json
+from paretoid.validation.paper import EXPERIMENTS
 
 COMMANDS = [
     "plan", "oc", "fit", "simulate", "report", "bounds", "datasets", "certify", "reproduce",
@@ -359,6 +365,71 @@ def test_tab_completes_commands_options_names_and_files(line, offered, cli, dose
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
     assert cli()[1].split() == offered
+
+
+def offered_by_tab():
+    """(command, parameter, names) wherever Tab offers names of ours."""
+
+    def below(command, name):
+        for child, inside in getattr(command, "commands", {}).items():
+            yield from below(inside, f"{name} {child}".strip())
+        for parameter in command.params:
+            if getattr(parameter, "_custom_shell_complete", None) is not None:
+                context = typer.Context(command, info_name=name)
+                names = [item.value for item in parameter.shell_complete(context, "")]
+                yield name, parameter.name, names
+
+    return list(below(typer.main.get_command(app), ""))
+
+
+def test_every_name_that_tab_offers_is_taken(tmp_path, monkeypatch):
+    """By what the command does first with it; a completion that this does not know fails."""
+    monkeypatch.chdir(tmp_path)  # no files to offer
+
+    def fitted(name):
+        return build_model(published.read_trial(name, None, None, None, None, 0.95, None, None))
+
+    takers = {
+        "plan trial": fitted, "oc trial": fitted, "fit trial": fitted,
+        "oc instance": pt.load_instance, "simulate instance": pt.load_instance,
+        "bounds instance": pt.load_instance, "datasets name": lambda name: _find(name, None),
+        "reproduce name": EXPERIMENTS.__getitem__,
+    }  # fmt: skip
+    for command, parameter, names in offered_by_tab():
+        assert len(names) == len(set(names))
+        for name in names:  # commands on a ledger or a store offer files alone, and here are none
+            takers[f"{command} {parameter}"](name)
+
+
+def test_the_help_lists_every_member_of_the_registry(cli, monkeypatch):
+    """Under the name one types, which is that of the class whatever its hyphens."""
+    monkeypatch.setenv("COLUMNS", "10000")
+    text = re.sub(r"-\s+", "-", cli("simulate", "--help")[1])  # lines break after a hyphen
+    flat = {word.replace("-", "") for word in re.findall(r"[a-z0-9-]+", text)}
+    for kinds in (registry.GOALS, registry.RULES, registry.RADII):
+        assert {name.lower() for name in kinds} <= flat
+    bounds = cli("bounds", "--help")[1]
+    assert "mixture (default), kaufmann-koolen" in " ".join(bounds.split())
+
+
+def test_a_new_member_is_listed_without_a_word_more(monkeypatch):
+    assert registry.shell_names([*registry.RULES, "NewRule2X"]).endswith("ugap-ec, new-rule2-x")
+    for what, kinds in (("rule", registry.RULES), ("radius", registry.RADII)):
+        for word in registry.shell_names(kinds).split(", "):
+            assert registry.type_of(word, what) in kinds.values()
+
+
+def test_exit_codes_are_said_wherever_they_are_listed(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "10000")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for text in (cli("--help")[1], readme):
+        listed = " ".join(text.split()).partition("Exit codes: ")[2]
+        expected = ", ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+        assert listed.startswith(expected)
+    ends = [NotShown("x"), ValueError("x"), Interrupted("x"), RuntimeError("x"), OSError("x")]
+    codes = [_explain(error, debug=True) for error in ends]
+    assert codes == [4, 2, 130, 3, 2]
+    assert set(codes) <= set(EXIT_CODES)
 
 
 def test_version(cli):

@@ -126,7 +126,9 @@ def test_bounds_say_only_what_is_proved(cli, doses, tmp_path):
     assert set(coins["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1", "characteristic"}
     assert "Bernoulli arms" in coins["bounds"]["characteristic"]["holds"]
     slack = quiet_json(cli, "bounds", "doses.csv", "--scale", "1", "--eps1", "0.1")
-    assert set(slack["bounds"]) == {"sharp_bound", "theorem_1", "expected_lucb1"}
+    assert list(slack["bounds"]) == [
+        "sharp_bound_pairs", "theorem_1", "expected_lucb1", "sharp_bound",
+    ]  # fmt: skip
     (tmp_path / "c.toml").write_text(
         "means = [[1.0, 0], [0, 1.0]]\ncovariance = [[1, 0.5], [0.5, 1]]"
     )
@@ -135,6 +137,16 @@ def test_bounds_say_only_what_is_proved(cli, doses, tmp_path):
     heuristic = quiet_json(cli, "bounds", "--radius", "kaufmann-koolen:union=none")
     assert heuristic["guarantee"] == "heuristic"
     assert heuristic["bounds"]["sharp_bound"]["proved"] is False
+
+
+def test_the_first_bound_that_is_shown_says_something(cli):
+    """With 20 arms union='claims' leaves nothing of 1 - delta, and union='pairs' all of it."""
+    words = cli("bounds", "covboost", "--k", "2")[1]
+    rows = words[words.index("samples\n") :].splitlines()
+    assert rows[1].startswith("APE, at most (sharp, union='pairs')")
+    assert rows[5].startswith("APE, if all intervals hold (sharp)")
+    assert "none is proved here" in " ".join(words.split())
+    assert "leaves 0" not in words
 
 
 def test_a_tie_is_infinite_in_words_and_null_in_json(cli, tmp_path):

@@ -20,7 +20,7 @@ import paretoid as pt
 from paretoid.explorer import LedgerError, session
 from paretoid.explorer.choice import Moment, choose, expected_samples
 from paretoid.explorer.design import Design
-from paretoid.explorer.ledger import Ledger
+from paretoid.explorer.ledger import FORMAT, Ledger
 from paretoid.explorer.session import lens_of
 from paretoid.view import Samples, Standing
 
@@ -290,7 +290,7 @@ def test_an_arm_is_corrected_in_its_place_as_if_recorded_so_at_first(tmp_path):
         assert again.verify() == again.head
         np.testing.assert_array_equal(again.status().lower, clean.status().lower)
         version = again._ledger._execute("PRAGMA user_version").fetchone()
-        assert version == (4,)  # format 3 knows no such event
+        assert version == (FORMAT,)  # format 3 knows no such event
 
 
 def test_a_scale_that_no_binary_outcome_can_have_is_refused_and_was_never_proved(tmp_path):

@@ -179,6 +179,92 @@ def test_wide_tables_whose_headings_do_not_say_what_numbers_are_are_refused_with
     assert "row 2 (mood): the heading does not say" in said
 
 
+_TWO = "A,40,3.1,1.5\nB,41,2.0,1.4\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "endpoint", "spread"),
+    [
+        ("IgG mean", "IgG SD", "IgG", "sd"), ("IgG_mean", "IgG_sd", "IgG", "sd"),
+        ("IgG.mean", "IgG.sd", "IgG", "sd"), ("IgG (mean)", "IgG (s.d.)", "IgG", "sd"),
+        ("Mean IgG", "SD of IgG", "IgG", "sd"), ("IgG mean", "igg STD", "IgG", "sd"),
+        ("IgG, mean", "IgG SD", "IgG", "sd"), ("IgG mean (EU/mL)", "IgG SE (EU/mL)",
+                                             "IgG (EU/mL)", "se"),
+        ("Mean IgG (EU/mL)", "S.E.M. IgG (EU/mL)", "IgG (EU/mL)", "se"),
+        ("mean arterial pressure mean", "mean arterial pressure SD", "mean arterial pressure",
+         "sd"),
+        ("Mean mean arterial pressure", "SD mean arterial pressure", "mean arterial pressure",
+         "sd"),
+    ],
+)  # fmt: skip
+def test_a_mean_and_its_spread_may_stand_in_two_columns(tmp_path, first, second, endpoint, spread):
+    trial = read(tmp_path, f'arm,n,"{first}","{second}"\n{_TWO}')
+    assert trial.endpoints == (endpoint,)
+    assert trial.reported.ravel().tolist() == [3.1, 2.0]
+    sd = np.array([1.5, 1.4]) * (1 if spread == "sd" else np.sqrt([40, 41]))
+    assert trial.sd.ravel() == pytest.approx(sd)
+    (note,) = trial.readings
+    assert note.startswith(f"columns of {endpoint!r} were read like this: ")
+    assert f"{second!r} is {spread}" in note
+
+
+def test_columns_of_n_and_of_an_interval_stand_beside_each_endpoint(tmp_path):
+    trial = read(
+        tmp_path,
+        "arm,IgG n,IgG GMC,IgG 95% CI,NT50 n,NT50 GMT,NT50 95% CI lower,NT50 95% CI upper,cured\n"
+        "A,40,100,80–125,39,10,8,12.5,20/41\nB,41,200,160–250,38,20,16,25,21/41\n",
+    )
+    assert trial.endpoints == ("IgG", "NT50", "cured")
+    assert trial.reported[:, :2].tolist() == [[100, 10], [200, 20]]
+    assert trial.n.tolist() == [[40, 39, 41], [41, 38, 41]]
+    assert trial.lower[:, :2].tolist() == [[80, 8], [160, 16]]
+    assert trial.upper[:, :2].tolist() == [[125, 12.5], [250, 25]]
+    assert any("'IgG GMC' is geometric_mean, 'IgG 95% CI' is ci_lower" in n for n in trial.readings)
+
+
+def test_two_columns_of_an_endpoint_and_one_of_another_go_together(tmp_path):
+    text = 'arm,n,IgG mean,IgG SD,"pain, mean (SD)",adverse events,NT50 mean ± SE\n'
+    trial = read(
+        tmp_path, text + "A,40,3.1,1.5,12 (3),4/40,7 ± 2\nB,41,2.0,1.4,10 (4),5/41,8 ± 2\n"
+    )
+    assert trial.endpoints == ("IgG", "pain", "adverse events", "NT50")
+    assert trial.reported[0, [0, 1, 3]].tolist() == [3.1, 12, 7]
+    assert trial.mean[0, 2] == 0.1
+    said = problems(tmp_path, "arm,n,IgG mean,IgG SD,pain\nA,40,3,1,12 (3)\nB,40,3,1,12 (3)\n")
+    assert "has a problem" in said
+    assert "column 'pain' (rows 2 to 3): the heading does not say" in said
+
+
+def test_a_statistic_that_stands_alone_is_refused_by_name(tmp_path):
+    """A name may hold the word: without a column beside it nothing says which it is."""
+    said = problems(tmp_path, "arm,n,pain mean,IgG mean,IgG SD\nA,40,9,3,1\nB,40,8,3,1\n")
+    assert "column 'pain mean' (rows 2 to 3): it may be mean of 'pain', with nothing" in said
+    assert "'pain, mean' and 'pain, sd'" in said
+    assert "as in 'pain mean, mean'" in said
+    assert "IgG" not in said
+    alone = "arm,n,pain SD\nA,40,1\nB,41,1\n"
+    for options in ({}, {"scale": "normal"}):  # never an endpoint whose means are these numbers
+        assert "it may be sd of 'pain'" in problems(tmp_path, alone, **options)
+    gmc = "arm,n,IgG GMC\nA,40,1\nB,41,1\n"
+    assert "it may be geometric_mean of 'IgG'" in problems(tmp_path, gmc, scale="normal")
+    pressure = "arm,n,mean arterial pressure\nA,40,93\nB,41,95\n"
+    trial = read(tmp_path, pressure, scale="normal")
+    assert (trial.endpoints, trial.reported.ravel().tolist()) == (
+        ("mean arterial pressure",), [93, 95],
+    )  # fmt: skip
+
+
+def test_a_column_that_fits_two_names_is_refused_with_both(tmp_path):
+    said = problems(
+        tmp_path,
+        "arm,n,mean IgG SD,mean IgG mean,IgG SD mean,IgG SD se\nA,40,1,3,1,1\nB,40,1,3,1,1\n",
+    )
+    assert "column 'mean IgG SD' may be sd of 'mean IgG' or mean of 'IgG SD'; put a comma" in said
+    assert "has a problem" in said
+    level = problems(tmp_path, "arm,n,IgG mean,IgG 90% CI\nA,40,3,1-5\nB,40,3,1-5\n")
+    assert "states 0.9 as the level" in level
+
+
 def test_a_scale_for_all_endpoints_says_what_plain_numbers_are(tmp_path):
     text = "arm,n,IgG,NT50\nA,40,100,20\nB,41,200,30\n"
     assert "does not say what its numbers" in problems(tmp_path, text)

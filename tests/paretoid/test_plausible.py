@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm, poisson
 from typer.testing import CliRunner
 
 import paretoid as pt
 from paretoid.cli.trial import app
+from paretoid.explorer.plausible import BASE, FAR, _Shown
 
 #: medians 9.0 and 4.0, and a median absolute deviation of 0.5: one robust sd is 0.7413
 LOGS = [8.0, 8.5, 8.5, 9.0, 9.0, 9.0, 9.0, 9.5, 9.5, 10.0]
@@ -63,6 +65,88 @@ def test_a_likely_unit_is_named(x, slip):
     rng = np.random.default_rng(1)
     explorer, (new, *_) = trial(list(rng.normal(50, 5, 40)), n=41)
     assert f"; {slip} would be among them" in asked(explorer, new, x)
+
+
+NATURAL = [9.2, 8.4, 9.9, 9.0, 9.5, 8.7, 9.3, 10.1, 8.9, 9.6, 9.1, 8.6]
+
+
+@pytest.mark.parametrize(
+    ("told", "x", "question"),
+    [
+        # 10^4 is log10 4 and natural 9.21; 10^3.5 is 8.06
+        (NATURAL, 4.02, "is this a log10? The natural logarithm would be 9.26."),
+        (NATURAL, 3.68, "is this a log10? The natural logarithm would be 8.47."),
+        ([y / np.log(10) for y in NATURAL], 9.21,
+         "is this a natural logarithm? The log10 would be 4."),
+        (NATURAL, 6.5, ""),  # low, and as a log10 it would be 15
+        (NATURAL, 9.7, ""),
+        ([10 * y for y in NATURAL], 40.2, ""),  # 92 is no natural logarithm of anything measured
+        ([round(y) for y in NATURAL], 4.0, ""),  # scores from 0 to 10
+    ],
+)  # fmt: skip
+def test_a_logarithm_of_another_base_is_asked_about(told, x, question):
+    explorer, (new, *_) = trial([round(y, 2) for y in told], n=14, arms=("A", "B"))
+    said = asked(explorer, new, x)
+    if question:
+        assert said.startswith(f"IgG={x:g} of {new.id} ")
+        assert said.endswith(f" the 12 outcomes of IgG so far; {question}")
+    else:
+        assert "log10" not in said
+
+
+def test_a_log10_that_is_not_far_outside_is_asked_about_too():
+    """Of NT50 with sd 0.7 a log10 is 4.4 sd low: too near for FAR, and no usual unit is near."""
+    rng = np.random.default_rng(1)
+    told = [round(y, 2) for y in rng.normal(5.5, 0.7, 40)]
+    explorer, (new, *_) = trial(told, n=41, arms=("A", "B"))
+    spread = 1.4826 * np.median(np.abs(np.array(told) - np.median(told)))
+    assert 3 < (np.median(told) - 2.4) / spread < FAR
+    assert asked(explorer, new, 2.4).endswith(
+        "is unlike the 40 outcomes of IgG so far; is this a log10? The natural logarithm would be "
+        "5.53."
+    )
+    assert asked(explorer, new, 4.0) == ""
+
+
+def test_bounded_and_binary_outcomes_are_no_logarithms():
+    for kind, told, scale in (("bounded", NATURAL, 7.5), ("binary", [0.0] * 12, 0.5)):
+        explorer, (new, *_) = trial(told, outcomes=kind, scale=scale)
+        said = asked(explorer, new, 4.02 if kind == "bounded" else 1.0)
+        assert said.endswith("far outside the 12 outcomes of IgG so far.") == (kind == "bounded")
+        assert "log" not in said
+
+
+def rate(means, n, seed=1, draws=20_000):
+    """How often the rule asks about a right outcome, after n of two arms with these means, sd 1."""
+    rng = np.random.default_rng(seed)
+    arms = np.arange(n) % 2
+    asked_about = 0
+    for _ in range(draws):
+        values = np.asarray(means)[arms] + rng.normal(size=n)
+        asked_about += bool(_Shown(values, arms, 0).other_base(rng.normal(means[0]), 0))
+    return asked_about / draws
+
+
+@pytest.mark.parametrize("n", [10, 40])
+@pytest.mark.parametrize("mean", [3.0, 4.0, 6.0])
+def test_of_right_gaussian_outcomes_at_most_one_in_1000_is_asked_about(mean, n):
+    """At most BASE = 0.001 whatever the mean: 20 of 20,000, so more than 45 once in 10^6 seeds."""
+    assert rate((mean, mean - 2), n) * 20_000 <= poisson.isf(1e-6, 20_000 * BASE)
+
+
+def test_of_right_logarithms_of_titres_next_to_none_is_asked_about():
+    """With many outcomes, mean m, sd 1: beyond z, and within 2 of m once the base is changed."""
+    z = norm.isf(BASE / 2)
+
+    def exactly(m):
+        low, high = ((m - 2) / np.log(10) - m, (m + 2) / np.log(10) - m)
+        below = norm.cdf(min(-z, high)) - norm.cdf(min(-z, low))
+        low, high = ((m - 2) * np.log(10) - m, (m + 2) * np.log(10) - m)
+        return below + norm.sf(max(z, low)) - norm.sf(max(z, high))
+
+    assert 1e-4 < max(map(exactly, np.linspace(0.1, 30, 3000))) <= BASE
+    assert max(map(exactly, np.linspace(10, 30, 200))) < 1e-4
+    assert exactly(9.2 / 0.8) < 1e-7  # IgG
 
 
 def test_nothing_is_far_before_there_are_ten_outcomes():

@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 import paretoid as pt
 from paretoid.cli.trial import app
-from paretoid.explorer import LedgerError, messages, sync
+from paretoid.explorer import LedgerError, messages, queue, sync
+from paretoid.explorer.backup import copy_ledger
 from paretoid.explorer.messages import (
     LENGTH,
     LETTERS,
@@ -31,7 +32,7 @@ from paretoid.explorer.messages import (
 )
 from paretoid.explorer.secret import Secret
 from paretoid.explorer.site import ANSWERS, ENTRIES, Answers, Site
-from paretoid.explorer.sync import ENDED, UNTAKEN, add_site, codes
+from paretoid.explorer.sync import AGAIN, ENDED, UNTAKEN, add_site, codes
 from paretoid.explorer.sync import sync as synchronise
 
 ARMS = ["zzplacebozz", "zzdoseonezz", "zzdosetwozz"]
@@ -126,7 +127,9 @@ def test_names_with_hidden_and_with_odd_letters_are_no_dead_end(tmp_path):
     site.tell(last, [9500.0], note=odd)
     site.correct(last, [9.5], reason="lu \u00ab\u202f9500\u202f\u00bb")
     taken = synchronise(explorer, folder)
-    assert (taken.recorded, taken.refused) == (13, [])
+    assert (taken.recorded, taken.refused) == (12, [])  # 9500 was corrected while it waited
+    assert taken.waiting == []
+    assert site.participants()[-1]["outcomes"] == {"Ig\u202eG": 9.5}
 
 
 def test_arms_are_shown_only_where_the_statistician_says_so_each_time(tmp_path):
@@ -284,8 +287,18 @@ def test_trials_that_differ_in_who_gets_which_arm_look_alike_byte_for_byte(
     assert seen[0] == seen[1]
 
 
-def test_an_outcome_that_is_odd_for_its_arm_is_taken_without_a_word_to_the_site(north):
-    explorer, folder, site = north
+# -- odd outcomes wait for the statistician, and no site knows -------------------------------------
+
+#: an outcome that is odd for one arm and not for another, and the other way round
+ODD, RIGHT = [100.055, 0.55], [0.055, 0.55]
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """(trial, folder, site, code) after an odd outcome of the code was synchronised."""
+    explorer, folder = trial(), tmp_path / "north"
+    add_site(explorer, folder)
+    site = Site(folder, author="ann", clock=noon)
     people = site.enrol(12)
     synchronise(explorer, folder)
     arm = {person.code: person.arm for person in codes(explorer)}
@@ -295,16 +308,218 @@ def test_an_outcome_that_is_odd_for_its_arm_is_taken_without_a_word_to_the_site(
     late = site.enrol(3)
     synchronise(explorer, folder)
     code = next(p.code for p in codes(explorer) if p.code in late and p.arm != ARMS[0])
-    assert site.plausible(code, [100.055, 0.55]) == ()  # the site has seen such numbers
-    site.tell(code, [100.055, 0.55])  # but not on this arm
-    taken = synchronise(explorer, folder)
-    assert taken.recorded == 1
-    assert len(taken.questions) == 1
-    assert "lies far outside" in taken.questions[0]
+    assert site.plausible(code, ODD) == ()  # the site has seen such numbers
+    site.tell(code, ODD)  # but not on this arm
+    assert synchronise(explorer, folder).recorded == 0
+    return explorer, folder, site, code
+
+
+def told_of(explorer, code):
+    """What the ledger has of a participant, None where it waits."""
+    state = explorer.replay()
+    position = next(p.position for p in codes(explorer) if p.code == code)
+    return [None if column[position] != column[position] else column[position]
+            for column in state.values]  # fmt: skip
+
+
+def test_an_outcome_that_is_odd_for_its_arm_waits_without_a_word_to_the_site(odd):
+    explorer, folder, site, code = odd
+    (waiting,) = synchronise(explorer, folder).waiting
+    assert (waiting.site, waiting.code, waiting.outcome) == (
+        "north", code, {"IgG": 100.055, "fever": 0.55},
+    )  # fmt: skip
+    assert "IgG=100.055 of" in waiting.questions[0]
+    assert "lies far outside" in waiting.questions[0]
+    assert told_of(explorer, code) == [None, None]
     assert answer(site) == "taken"
     assert b"far outside" not in everything(folder)
-    notes = [json.loads(row[4]).get("note", "") for row in explorer.rows()]
-    assert sum("lies far outside" in note for note in notes) == 1
+    assert waiting.name.encode() not in (folder / ANSWERS).read_bytes().replace(
+        waiting.key.encode(), b""
+    )
+    seen = next(p for p in site.participants() if p["code"] == code)
+    assert seen["outcomes"] == waiting.outcome
+    with pytest.raises(ValueError, match=r"was told before, as 100\.055"):
+        site.tell(code, RIGHT)
+    with pytest.raises(ValueError, match="has outcomes already"):
+        site.withdraw(code, reason="did not come")
+    assert explorer.verify() == explorer.head
+
+
+def test_the_folder_is_the_same_whether_an_outcome_is_odd_or_not(tmp_path):
+    """The same entries, byte for byte, in trials where other arms are behind the codes."""
+    seen, waits = [], []
+    arms = [i % 3 for i in range(12)]
+    for name, behind in (("one", arms), ("two", sorted(arms))):  # in the second each arm has both
+        folder, explorer = tmp_path / name / "north", trial()
+        folder.parent.mkdir()
+        with same_chance(7):
+            add_site(explorer, folder)
+            site = Site(folder, author="ann", clock=noon)
+            people = site.enrol(12)
+            synchronise(explorer, folder)
+            for person, arm in zip(codes(explorer), behind, strict=True):
+                if person.arm != ARMS[arm]:
+                    explorer.override(person.id, ARMS[arm], reason="a vial")
+            for i, code in enumerate(people):
+                site.tell(code, [100.0 * (arms[i] == 0) + i / 100, i / 10])
+            synchronise(explorer, folder)
+            late = site.enrol(6)
+            synchronise(explorer, folder)
+            for i, code in enumerate(late):
+                site.tell(code, [100.055 + i / 100, 0.55 + i / 100])
+            waits.append(len(synchronise(explorer, folder).waiting))
+            moments = [everything(folder)]
+            for code in late:
+                site.correct(code, {"IgG": 0.5}, reason="misread")
+            assert synchronise(explorer, folder).waiting == []
+            seen.append([*moments, everything(folder), site.participants(), site.entries()])
+    assert seen[0] == seen[1]
+    assert waits[0] > waits[1] == 0
+
+
+def test_what_the_statistician_accepts_is_recorded_and_the_site_sees_no_change(odd):
+    explorer, folder, _, code = odd
+    before = everything(folder)
+    (waiting,) = synchronise(explorer, folder).waiting
+    queue.accept(explorer, waiting.name)
+    assert told_of(explorer, code) == ODD
+    note = json.loads([row for row in explorer.rows() if row[3] == "told"][-1][4])["note"]
+    assert note.startswith("asked back: IgG=100.055 of")
+    assert "Taken as it is. ann, 2026-01-05T12:00:00+00:00 (site north, message " in note
+    for _ in range(2):
+        taken = synchronise(explorer, folder)
+        assert (taken.recorded, taken.refused, taken.waiting, taken.gone) == (0, [], [], 0)
+    assert everything(folder) == before
+    with pytest.raises(ValueError, match=f"'{waiting.name}': no outcome waits under it"):
+        queue.accept(explorer, waiting.name)
+    assert explorer.verify() == explorer.head
+
+
+def test_what_the_statistician_refuses_the_site_enters_again(odd):
+    explorer, folder, site, code = odd
+    (waiting,) = synchronise(explorer, folder).waiting
+    queue.refuse(explorer, waiting.name)
+    for _ in range(2):
+        taken = synchronise(explorer, folder)
+        assert (taken.recorded, taken.refused, taken.waiting) == (0, [], [])
+        assert answer(site) == AGAIN
+        assert next(p for p in site.participants() if p["code"] == code)["outcomes"] == {}
+    (folder / ANSWERS).unlink()
+    assert synchronise(explorer, folder).remade
+    assert answer(site) == AGAIN
+    site.tell(code, RIGHT)
+    assert synchronise(explorer, folder).recorded == 1
+    assert told_of(explorer, code) == RIGHT
+    assert answer(site) == "taken"
+
+
+def test_the_same_again_waits_again(odd):
+    explorer, folder, site, code = odd
+    (waiting,) = synchronise(explorer, folder).waiting
+    queue.refuse(explorer, waiting.name)
+    synchronise(explorer, folder)
+    site.tell(code, ODD, note="measured twice")
+    (again,) = synchronise(explorer, folder).waiting
+    assert (again.outcome, again.note) == (waiting.outcome, "measured twice")
+    assert again.name != waiting.name
+    queue.accept(explorer, again.name)
+    assert told_of(explorer, code) == ODD
+
+
+def test_a_correction_by_the_site_takes_the_place_of_what_waits(odd):
+    explorer, folder, site, code = odd
+    site.correct(code, {"IgG": 100.066}, reason="a digit")  # as odd as before
+    taken = synchronise(explorer, folder)
+    assert taken.recorded == 0
+    (waiting,) = taken.waiting
+    assert waiting.outcome == {"IgG": 100.066, "fever": 0.55}
+    assert told_of(explorer, code) == [None, None]
+    site.correct(code, {"IgG": 0.066}, reason="the unit")
+    taken = synchronise(explorer, folder)
+    assert (taken.recorded, taken.waiting) == (1, [])
+    assert told_of(explorer, code) == [0.066, 0.55]
+    assert [entry["answer"] for entry in site.entries()[-3:]] == ["taken"] * 3
+    assert synchronise(explorer, folder).recorded == 0
+    site.correct(code, {"IgG": 0.077}, reason="again")  # a correction as any other
+    assert synchronise(explorer, folder).recorded == 1
+    assert told_of(explorer, code) == [0.077, 0.55]
+    assert explorer.verify() == explorer.head
+
+
+def test_a_correction_of_what_waits_and_of_what_is_recorded_is_taken_whole(tmp_path):
+    explorer, folder = trial(), tmp_path / "north"
+    add_site(explorer, folder)
+    site = Site(folder, author="ann", clock=noon)
+    *people, last = site.enrol(13)
+    synchronise(explorer, folder)
+    for i, code in enumerate(people):
+        site.tell(code, [9 + i / 10, i / 10])
+    site.tell(last, {"fever": 0.5})
+    synchronise(explorer, folder)
+    site.tell(last, {"IgG": 9500.0})
+    assert len(synchronise(explorer, folder).waiting) == 1
+    assert told_of(explorer, last) == [None, 0.5]
+    site.correct(last, {"IgG": 9.5, "fever": 0.6}, reason="the row above")
+    taken = synchronise(explorer, folder)
+    assert (taken.recorded, taken.waiting, taken.refused) == (1, [], [])
+    assert told_of(explorer, last) == [9.5, 0.6]
+
+
+@pytest.mark.parametrize("lost", ["entries", "answers", "folder"])
+def test_what_waits_is_lost_with_no_file_of_the_site(odd, lost):
+    """It was answered, so it is in the ledger, and the site sees it again."""
+    explorer, folder, site, code = odd
+    if lost == "folder":
+        shutil.rmtree(folder)
+        add_site(explorer, folder)
+    elif lost == "entries":
+        (folder / ENTRIES).write_bytes(b"")
+    else:
+        (folder / ANSWERS).unlink()
+    (waiting,) = synchronise(explorer, folder).waiting
+    seen = next(p for p in site.participants() if p["code"] == code)
+    assert seen["outcomes"] == waiting.outcome == {"IgG": 100.055, "fever": 0.55}
+    queue.accept(explorer, waiting.name)
+    assert told_of(explorer, code) == ODD
+
+
+def test_what_waits_is_in_the_ledger_s_file_and_in_its_copy(tmp_path):
+    with pt.Explorer(ARMS, MEASURED, minimize=["fever"], ledger=tmp_path / "t.db") as kept:
+        folder = tmp_path / "south"
+        add_site(kept, folder)
+        site = Site(folder, author="ann", clock=noon)
+        *people, last = site.enrol(13)
+        synchronise(kept, folder)
+        for i, each in enumerate(people):
+            site.tell(each, [9 + i / 10, i / 10])
+        site.tell(last, [9500.0, 0.5])
+        (waiting,) = synchronise(kept, folder).waiting
+    copy_ledger(tmp_path / "t.db", tmp_path / "copy.db")
+    with pt.Explorer.open(tmp_path / "copy.db") as again:
+        assert list(queue.Queue.of(again).waiting.values()) == [waiting]
+        queue.accept(again, waiting.name)
+        assert told_of(again, last) == [9500.0, 0.5]
+        assert again.verify() == again.head
+
+
+def test_what_cannot_be_told_any_more_stays_until_it_is_refused(odd):
+    explorer, folder, _, code = odd
+    (waiting,) = synchronise(explorer, folder).waiting
+    explorer.tell(waiting.id, RIGHT)  # by the statistician, from the paper form
+    with pytest.raises(ValueError, match=r"was told before, as 0\.055"):
+        queue.accept(explorer, waiting.name)
+    assert len(synchronise(explorer, folder).waiting) == 1
+    queue.refuse(explorer, waiting.name)
+    assert synchronise(explorer, folder).waiting == []
+    assert told_of(explorer, code) == RIGHT
+
+
+def test_an_overridden_participant_keeps_what_waits(odd):
+    explorer, folder, _, code = odd
+    (waiting,) = synchronise(explorer, folder).waiting
+    explorer.override(waiting.id, ARMS[0], reason="the vial was broken")
+    queue.accept(explorer, waiting.name)
+    assert told_of(explorer, code) == ODD
 
 
 def test_a_folder_has_no_name_of_an_arm_no_mean_and_nobody_of_another_site(tmp_path):
@@ -879,7 +1094,25 @@ def test_an_odd_outcome_is_asked_back_at_the_site_by_its_own_outcomes(call):
     refusal = call("site", "record", "north", last, 9500, 0.7, "--json", code=2)
     assert f"IgG=9500 of {last} lies far outside the 11 outcomes of IgG so far" in refusal
     call("site", "record", "north", last, 9500, 0.7, "--yes")
-    assert "12 recorded" in call("sync", "trial.db", "north")
+    out = call("sync", "trial.db", "north")
+    assert "11 recorded" in out
+    assert "odd, and not recorded: 1 outcome; no site knows of this" in out
+    assert f"north {last}: IgG=9500 of 12 lies far outside the 11 outcomes" in out
+    assert "The site notes: asked back: " in out
+    (command,) = [line for line in out.splitlines() if "as it is: " in line]
+    *words, name = command.partition("paretoid trial ")[2].split()
+    assert out.count(name) == 3  # the name, and two commands
+    listed = call("site", "list", "north")
+    assert f"{last}  IgG=9500.0, fever=0.7" in listed
+    assert "waiting" not in listed
+    assert "odd, and not recorded: 1 outcome" in call("sync", "trial.db")  # also without a folder
+    assert "no outcome waits under it" in call("sync", "trial.db", "--accept", "0" * 8, code=2)
+    assert f"accepted {name}" in call(*words, name)
+    assert call("site", "list", "north") == listed
+    assert "odd" not in call("sync", "trial.db", "north")
+    data = json.loads(call("sync", "trial.db", "north", "--json"))
+    assert (data["waiting"], data["sites"][0]["recorded"]) == ([], 0)
+    assert "all sound" in call("verify", "trial.db")
 
 
 def test_a_site_that_is_no_stratum_of_its_own_is_said_to_choose(call, tmp_path):

@@ -3,6 +3,7 @@ import pytest
 
 import paretoid as pt
 from paretoid import theory
+from paretoid.theory.bound import Bound
 from paretoid.validation import bounds, compare
 
 
@@ -65,7 +66,8 @@ def test_no_run_of_random_instances_exceeds_the_sharp_bound_on_the_good_event():
 
 
 def test_a_run_above_a_wrong_bound_is_a_contradiction(monkeypatch):
-    monkeypatch.setattr(theory, "sample_bound", lambda *_: 3.0)
+    wrong = Bound(3.0, holds="never", source="", probability=0.9)
+    monkeypatch.setattr(theory, "sample_bound", lambda *_: wrong)
     result = compare(pt.GaussianBandit([[0.0], [2.0]]), replications=5)
     assert int(result.above_sharp_bound.sum()) == 5
     assert int(result.contradictions.sum()) == 5
