@@ -33,7 +33,7 @@ BurnIn = Annotated[int, typer.Option(metavar="N", help="Participants of each arm
 
 Randomise = Annotated[
     str | None,
-    typer.Option(metavar="simple|N", help="Draw arms by chance: simple, blocks of 6, or 4,6."),
+    typer.Option(metavar="simple|N", help="Arms by chance: simple, blocks of 6, or 4,6."),
 ]
 Floor = Annotated[
     list[str] | None,

@@ -103,7 +103,8 @@ def plan(
     radius: Annotated[
         str | None,
         typer.Option(
-            metavar="RADIUS", help="Default by endpoints; mixture or beta-binomial is tuned."
+            metavar="RADIUS",
+            help="As in simulate; a name alone is tuned. Default by endpoints.",
         ),
     ] = None,
     variances: published.Variances = "partial",

@@ -35,7 +35,6 @@ from paretoid.estimation.ranges import kinds_of
 from paretoid.goals import Goal
 from paretoid.intervals import quantile
 from paretoid.rules import APE
-from paretoid.runs.conducted import timetable
 from paretoid.runs.setting import Setting, as_conduct
 from paretoid.runs.settling import mean_settled, settled_by
 from paretoid.summaries import summary_of
@@ -316,11 +315,11 @@ def _trajectories(
     budgets = set(np.rint(runs.stopping_time.values.mean(axis=1)).astype(int).tolist())
     if conduct is None or conduct.is_ideal:
         budgets |= set(sizes.tolist())
-    else:  # a trial of each size ends with a look of its own; before the first nothing is tested
+    else:
         budgets |= set(sizes[::-4].tolist())
-        looks = np.flatnonzero(timetable(conduct, first.objectives, limit).looks)
-        earliest = 1 + int(looks[0]) if len(looks) else limit
-        budgets = {n for n in budgets if n >= earliest}
+        budgets = {n for n in budgets if _can_be_held(conduct, first, n)}
+    if not budgets:
+        return {}
     known = settled_by(
         bandits, sorted(budgets), goals, radius=common["radius"], delta=common["delta"],
         seed=common["seed"], conduct=conduct,
@@ -329,6 +328,15 @@ def _trajectories(
     made: dict[str, Any] = {str(name): (variable.dims, variable.values)
                             for name, variable in means.data_vars.items()}  # fmt: skip
     return made | {name: (name, means[name].values) for name in ("budget", "verdict")}
+
+
+def _can_be_held(conduct: Conduct, bandit: Bandit, size: int) -> bool:
+    """False: a trial of this size would end before its first look, or before any outcome."""
+    try:
+        conduct.check(bandit.arms, bandit.objectives, size)
+    except ValueError:
+        return False
+    return True
 
 
 def assurance_sizes(samples: Sequence[int] | None, max_samples: int) -> Any:

@@ -22,7 +22,7 @@ WORDS = {
         "radius KaufmannKoolen with its union over pairs; beside another radius a yardstick."
     )),
     "expected_lucb1": ("bound on the mean", (
-        "Bound on the mean: APE with the radius SingleArm needs at most so many on average."
+        "Bound on the mean: APE with the radius LUCB1Like needs at most so many on average."
     )),
     "characteristic": ("least possible mean", (
         "Least possible mean: T* kl(delta, 1 - delta), below which no delta-correct method for "

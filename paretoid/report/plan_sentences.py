@@ -42,16 +42,15 @@ def conclusion(planned: xr.Dataset) -> str:
     for g, name in enumerate(planned.goal.values):
         plan = planned.isel(goal=g)
         size, done = needed(plan, level)[0], float(plan.stopped.values.mean())
-        enough = f"{text.count(size)} participants are enough in {level:.0%} of simulated trials"
+        label = label_of(str(name), planned.attrs)
         if math.isinf(size):
-            enough = f"{limit:,} participants are enough in {done:.0%} of simulated trials only"
-        elif any("participants are enough" in part and "only" not in part for part in parts):
-            enough = text.count(size)
-        parts.append(f"{enough} to find {label_of(str(name), planned.attrs)}")
+            parts.append(f"{limit:,} are too few to find {label}, which {done:.0%} do")
+        else:
+            parts.append(f"{text.count(size)} are enough in {level:.0%} of them to find {label}")
     worth = "how often an answer is wrong is not proved: this is a heuristic"
     if planned.attrs["guarantee"] == "proved":
         worth = f"an answer is wrong with probability at most {planned.attrs['delta']:g}, proved"
-    return f"{'; '.join(parts)}; {worth}."
+    return f"Participants in simulated trials: {'; '.join(parts)}; {worth}."
 
 
 def margin_head(shares: xr.Dataset) -> str:

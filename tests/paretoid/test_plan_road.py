@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
@@ -10,24 +11,25 @@ from paretoid import estimation
 from paretoid.cli import published
 from paretoid.cli.app import app
 from paretoid.engine.cache import cache_directory
+from paretoid.estimation.compat import annotate
 from paretoid.runs import ahead
 
 #: three doses of a drug with two measured endpoints, as a paper prints them
 MEASURED = """arm,endpoint,n,mean,sd
-100 mg,effect,40,1.0,2.0
-300 mg,effect,40,2.2,2.0
-600 mg,effect,40,2.9,2.0
-100 mg,pain,40,2.0,2.0
-300 mg,pain,40,3.0,2.0
-600 mg,pain,40,4.5,2.0
+low,effect,40,1.0,0.8
+middle,effect,40,2.2,0.8
+high,effect,40,2.9,0.8
+low,pain,40,2.0,0.8
+middle,pain,40,3.0,0.8
+high,pain,40,4.5,0.8
 """
 COUNTED = """arm,endpoint,n,events
-100 mg,response,40,10
-300 mg,response,40,20
-600 mg,response,40,31
-100 mg,toxicity,40,3
-300 mg,toxicity,40,8
-600 mg,toxicity,40,19
+low,response,40,10
+middle,response,40,20
+high,response,40,31
+low,toxicity,40,3
+middle,toxicity,40,8
+high,toxicity,40,19
 """
 TITRES = """arm,endpoint,n,geometric_mean,ci_lower,ci_upper
 A,IgG,40,1000,700,1430
@@ -47,7 +49,7 @@ OPTIONS = {
     "--delay": "--rate 5/day --delay 28d", "--look": "--look 100", "--dropout": "--dropout 10%",
     "--burn-in": "--burn-in 3", "--randomise": "--randomise simple --max-samples 40",
     "--floor": "--randomise simple --floor 10% --max-samples 40",
-    "--control": "--randomise simple --control 100\u00a0mg=40% --max-samples 40",
+    "--control": "--randomise simple --control middle=40% --max-samples 40",
     "--strata": "--randomise 6 --strata north,south --max-samples 40",
     "--correlation": "--correlation 0.5", "--range": "--range pain=0:20", "--draws": "--draws 2",
     "--arms": "--arms arm", "--endpoints": "--endpoints pain,effect",
@@ -61,6 +63,45 @@ OPTIONS = {
     "--out": "--out made", "--force": "--force --out made", "--quiet": "--quiet", "--json": "",
     "--help": None,
 }  # fmt: skip
+
+#: the same of `oc`, whose table is that of `plan` or, with --instance, of means
+OC = {
+    "--fit": None, "--instance": "--instance means.csv --sd 1", "--kind": "--instance means.csv "
+    "--kind gaussian --sd 1", "--sd": "--instance means.csv --sd 1,2",
+    "--scenario": "--scenario equal", "--scenarios": None, "--design": "--design fixed",
+    "--k": "--k 1", "--fold": "titres --fold 2", "--eps1": "--eps1 0.5",
+    "--margin-means": "--margin-means all --eps1 0.5", "--delta": "--delta 0.2",
+    "--max-samples": "--max-samples 200", "--fixed": "--fixed 60 --design fixed",
+    "--runs": "--runs 4", "--rate": "--rate 2/day", "--delay": "--rate 5/day --delay 14d",
+    "--look": "--look 100", "--dropout": "--dropout 10%", "--burn-in": "--burn-in 3",
+    **{name: OPTIONS[name] for name in (
+        "--arms", "--endpoints", "--minimize", "--maximize", "--scale", "--level", "--assumed-n",
+        "--assumed-sd", "--variances", "--cores", "--accept-problems", "--seed",
+    )},
+    "--out": "--out made.nc", "--picture": "--picture made.png", "--force": "--out made.csv "
+    "--force", "--quiet": "--quiet", "--json": "", "--help": None,
+}  # fmt: skip
+
+#: and of `simulate`, whose table is one of means; None: it needs more than a table
+SIMULATE = {
+    "--goal": "--goal cover:eps2=1", "--k": "--k 1", "--eps1": "--eps1 0.5,0.4",
+    "--eps2": "--eps2 0.5", "--margin-means": "--margin-means all --eps1 0.5",
+    "--limit": "--limit ease>1", "--radius": "--radius unknown-scale",
+    "--informed-by": None, "--delta": "--delta 0.2", "--rule": "--rule round-robin",
+    "--replications": "--replications 2", "--max-samples": "--max-samples 200",
+    "--rate": "--rate 2/day --max-samples 200", "--delay": "--rate 5/day --delay 7d --max-samples "
+    "200", "--look": "--look 50 --max-samples 200", "--dropout": "--dropout 10% --max-samples 200",
+    "--burn-in": "--burn-in 3 --max-samples 200", "--randomise": "--randomise simple --max-samples "
+    "60", "--floor": "--randomise simple --floor 10% --max-samples 60",
+    "--control": "--randomise simple --control A=40% --max-samples 60",
+    "--strata": "--randomise 6 --strata north,south --max-samples 60", "--budget": "--budget 60",
+    "--store": "--store kept", "--threads": "--threads 1", "--scheduler": None, "--scale": "",
+    "--kind": "--kind gaussian", "--minimize": "--minimize ease", "--maximize": "--maximize ease",
+    "--seed": "--seed 3", "--out": "--out made.csv", "--force": "--out made.nc --force",
+    "--quiet": "--quiet", "--json": "", "--help": None,
+}  # fmt: skip
+
+MEANS = "arm,gain,ease\nA,0,0\nB,4,2\nC,3,5\n"
 
 #: more than one option at a time, where one changes what another means
 TOGETHER = [
@@ -80,37 +121,66 @@ def fits():
 @pytest.fixture
 def road(cli, tmp_path, monkeypatch, fits):
     """`plan TABLE ...` from the table on, all compiled loops asked for as on a new machine."""
-    tables = {"measured": MEASURED, "counted": COUNTED, "titres": TITRES}
+    tables = {"measured": MEASURED, "counted": COUNTED, "titres": TITRES, "means": MEANS}
     for name, rows in tables.items():
         (tmp_path / f"{name}.csv").write_text(rows)
 
     def sample(summary, variances, json, **options):
-        key = summary.to_json(), variances
+        tables = (summary.mean, summary.sd, summary.counts)
+        key = (summary.endpoints, variances, *(table.tobytes() for table in tables))
         if key not in fits:
-            quick = {"tune": 150, "draws": 150, "chains": 2, "cores": 1, "accept_problems": True}
+            quick = {"tune": 300, "draws": 500, "chains": 2, "cores": 1, "accept_problems": True}
             fits[key] = estimation.fit(summary, variances, **quick)
-        return fits[key]
+        made = copy.deepcopy(fits[key])
+        annotate(made, {"paretoid_trial": summary.to_json()})  # directions change no posterior
+        return made
 
     monkeypatch.setattr(published, "sample", sample)
 
-    def walk(line):
-        words = [word.replace("\u00a0", " ") for word in line.split()]
+    def walk(line, command="plan"):
+        words = line.split()
         table = words.pop(0) if words and words[0] in tables else "measured"
         less = {"measured": "pain", "counted": "toxicity"}.get(table)
-        stated = {"--minimize", "--maximize"} & set(words)
+        stated = {"--minimize", "--maximize", "--instance"} & set(words)
         ways = ["--minimize", less] if less and not stated else []
-        short = [] if {"--draws", "--max-samples"} <= set(words) else SHORT
-        return cli("plan", f"{table}.csv", *ways, *short, *words)
+        short = SHORT
+        if command == "oc":
+            short = ["--max-samples", "300"]
+            short += [] if "--runs" in words else ["--runs", "3"]
+            short += [] if "--design" in words else ["--design", "uniform"]
+            short += [] if "--scenario" in words else ["--scenario", "fitted"]
+        file = [] if "--instance" in words else [f"{table}.csv"]
+        return cli(command, *file, *ways, *short, *words)
 
     return walk
 
 
-def test_every_option_of_plan_is_walked():
+@pytest.mark.parametrize(
+    ("name", "walked"), [("plan", OPTIONS), ("oc", OC), ("simulate", SIMULATE)]
+)
+def test_no_option_is_left_out(name, walked):
     from typer.main import get_command
 
-    command = get_command(app).commands["plan"]
+    command = get_command(app).commands[name]
     options = {max(p.opts, key=len) for p in command.params if p.param_type_name == "option"}
-    assert options | {"--help"} == set(OPTIONS)
+    assert options | {"--help"} == set(walked)
+
+
+@pytest.mark.parametrize("option", [name for name, line in OC.items() if line is not None])
+def test_operating_characteristics_from_a_table_with_each_option(road, option):
+    code, out, err = road(f"{OC[option]} --json", "oc")
+    assert code == 0, err
+    assert json.loads(out)
+
+
+@pytest.mark.parametrize("option", [name for name, line in SIMULATE.items() if line is not None])
+def test_a_simulation_of_a_table_with_each_option(cli, tmp_path, option):
+    (tmp_path / "means.csv").write_text(MEANS)
+    words = SIMULATE[option].split()
+    few = [] if "--replications" in words else ["--replications", "3"]
+    code, out, err = cli("simulate", "means.csv", "--scale", "1,2", *few, *words, "--json")
+    assert code == 0, err
+    assert json.loads(out)
 
 
 @pytest.mark.parametrize("option", [name for name, line in OPTIONS.items() if line is not None])
@@ -118,7 +188,7 @@ def test_the_road_from_a_table_with_each_option(road, option):
     code, out, err = road(f"{OPTIONS[option]} --json")
     assert code == 0, err
     data = json.loads(out)
-    assert data["conclusion"].count("participants") == 1
+    assert data["conclusion"].startswith("Participants in simulated trials: ")
     assert data["goals"]
 
 
@@ -126,7 +196,7 @@ def test_the_road_from_a_table_with_each_option(road, option):
 def test_the_road_with_options_that_meet(road, line, tmp_path):
     code, out, err = road(line)
     assert code == 0, err
-    assert "of simulated trials" in out or "Nothing settles" in out
+    assert out.startswith(("Participants in simulated trials: ", "Nothing settles"))
     if "--out" in line:
         page = (tmp_path / "made" / "report.html").read_text()
         design = (tmp_path / "made" / "design.html").read_text()
