@@ -151,17 +151,17 @@ class Units:
         return f"{between} {unit}".rstrip().replace(" -fold", "-fold")
 
     def spread(self, name: str, sd: float) -> str:
-        """The standard deviation of one outcome."""
+        """The standard deviation of one outcome, beside a mean, whose unit it has."""
         if name in self.logs:
             return f"sd of logs {measure(sd, 3)}"
-        return f"sd {self._with_unit(name, sd, 3)}"
+        return f"sd {measure(sd, 3)}"
 
     def _fold(self, ratio: float) -> str:
         return f"{measure(ratio)}-fold"
 
-    def _with_unit(self, name: str, value: float, digits: int = 4) -> str:
+    def _with_unit(self, name: str, value: float) -> str:
         unit = self.units.get(name, "")
-        return measure(value, digits) + (f" {unit}" if unit else "")
+        return measure(value) + (f" {unit}" if unit else "")
 
 
 def _exp(value: float) -> float:

@@ -1,4 +1,4 @@
-"""What people are told of margins, limits, means and differences: ratios, and units of endpoints."""
+"""What people are told: ratios where outcomes are logarithms, else the units of endpoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_mean_of_logarithms_is_a_geometric_mean_in_its_unit():
     assert UNITS.value("IgG", math.log(20_365)) == "20,365 ELU/ml"
     assert UNITS.value("pain", 12.34) == "12.34 mm"
     assert UNITS.spread("IgG", 0.5234) == "sd of logs 0.523"
-    assert UNITS.spread("pain", 4.1) == "sd 4.1 mm"
+    assert UNITS.spread("pain", 4.1) == "sd 4.1"
 
 
 def test_a_difference_of_logarithms_is_a_ratio():
