@@ -5,27 +5,33 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from html import unescape
 
+import numpy as np
 import pytest
 
 import paretoid as pt
 from paretoid.explorer import Design, Explorer
+from paretoid.report.trial import trial_report
+from paretoid.report.trial_pictures import enrolled, enrolment_picture, means_picture, pointwise
 
 LOG = math.log
 PYTHON = re.compile(r"eps[12]\b|rho=|ParetoSet\(|AtMost\(|Cover\(|PracticalSet\(")
 
 
-def vaccine(ledger=None, goal=None):
+def vaccine(goal=None, radius=None):
     """IgG recorded as logarithms, pain in mm and fever as 0 or 1; four outcomes of A, one of B."""
     units = {"IgG": "ELU/ml", "pain": "mm"}
     design = Design(
         ["A", "B", "C"], ["IgG", "pain", "fever"],
         goal or pt.ParetoSet((LOG(1.5), 2.0, 0.0)), 0.1, minimize=["pain", "fever"],
         outcomes={"IgG": "gaussian", "pain": "gaussian", "fever": "binary"},
-        logs=["IgG"], units=units,
+        logs=["IgG"], units=units, radius=radius,
     )  # fmt: skip
-    trial = Explorer.from_design(design, ledger)
+    trial = Explorer.from_design(design)
     outcomes = [(100, 10, 0), (10_000, 14, 1), (100, 10, 0), (10_000, 14, 0)]
     for igg, pain, fever in outcomes:
         trial.tell("A", [LOG(igg), pain, fever], unplanned=True)
@@ -33,12 +39,12 @@ def vaccine(ledger=None, goal=None):
     return trial
 
 
-def answered(goal, ledger=None):
+def answered(goal):
     """Log IgG of B is 5 above that of A: all are told apart after 20 of each."""
     design = Design(
         ["A", "B"], ["IgG"], goal, 0.1, scale=1.0, logs=["IgG"], units={"IgG": "ELU/ml"}
     )
-    trial = Explorer.from_design(design, ledger)
+    trial = Explorer.from_design(design)
     for allocation in trial.ask(40):
         trial.tell(allocation, [LOG(500) + (5.0 if allocation.arm == "B" else 0.0)])
     return trial
@@ -182,3 +188,155 @@ rho = [5.0, 17.534]
         assert not re.search(r"eps1|rho=|AtMost\(", text)
     _, printed, _ = cli("trial", "status", "t.db", "--json")
     assert list(json.loads(printed)["answers"]) == ["AtMost(k=1, eps1=(0.4054651081081644, 0))"]
+
+
+def words_of(page):
+    """(the text of a page before its appendix, the appendix)"""
+    body = page[page.index("<main>") : page.index("</main>")]
+    plain = re.sub(r"\s+", " ", unescape(re.sub(r"<svg.*?</svg>|<[^>]*>", " ", body, flags=re.S)))
+    before, _, appendix = plain.partition("Appendix: the exact design")
+    return before, appendix
+
+
+def test_a_report_is_in_units_and_only_its_appendix_is_exact():
+    radius = pt.MixedScale(scales=("unknown", "unknown", "known"), rho=(5.0, 17.534, 20.0))
+    design = vaccine(radius=radius).design
+    text, appendix = words_of(trial_report(vaccine(radius=radius)))
+    for words in (
+        "More IgG, less pain and less fever is better.",
+        "geometric mean IgG mean pain share fever",
+        "A undecided 1,000 ELU/ml sd of logs 2.66, n=4 12 mm sd 2.31, n=4 0.25 1 of 4",
+        "C undecided - - -",
+        "Differences are ratios of geometric means in IgG, of the first arm to the second.",
+        "A vs B",
+    ):
+        assert words in text, words
+    assert not PYTHON.search(text)
+    assert "17.534" not in text
+    assert Design.from_dict(tomllib.loads(toml_of(trial_report(vaccine(radius=radius))))).same_as(
+        design
+    )
+    assert "17.534" in appendix
+
+
+def toml_of(page):
+    return unescape(page[page.rindex("<pre") : page.rindex("</code>")].partition("<code>")[2])
+
+
+def test_intervals_of_the_picture_are_pointwise():
+    """By hand: 12 mm of 4 with sd 4/sqrt(3) is 12 -+ 3.1824 * 2.3094 / 2; 1 of 4 is Clopper and
+    Pearson's 0.0063 to 0.8059; 1 of 1 is 0.025 to 1; one number has no spread."""
+    status = vaccine().status()
+    low, high = pointwise(status, 1)
+    assert (low[0], high[0]) == pytest.approx((12 - 3.6748, 12 + 3.6748), abs=1e-4)
+    assert np.isnan([low[1:], high[1:]]).all()
+    low, high = pointwise(status, 2)
+    assert (low[0], high[0]) == pytest.approx((0.0063, 0.8059), abs=1e-4)
+    assert (low[1], high[1]) == pytest.approx((0.025, 1.0))
+    assert np.isnan([low[2], high[2]]).all()
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The axes of the pictures made, by name."""
+    from paretoid.report import trial_pictures
+
+    kept, picture = {}, trial_pictures.picture
+
+    def keep(axes, name, caption):
+        kept[name] = axes.get_figure(root=True).axes
+        return picture(axes, name, caption)
+
+    monkeypatch.setattr(trial_pictures, "picture", keep)
+    return kept
+
+
+def points(axis):
+    (line,) = [line for line in axis.lines if line.get_marker() == "o"]
+    return line.get_xydata()
+
+
+def test_means_are_drawn_in_units_with_their_limits(drawn):
+    limits = {"IgG": pt.at_least(LOG(700)), "fever": pt.at_most(0.3)}
+    trial = vaccine(goal=pt.ParetoSet(limits=limits))
+    made = means_picture(trial.status(), limits)
+    igg, pain, fever = drawn["means"]
+    assert points(igg) == pytest.approx(np.array([[1000, 2], [500, 1]]))  # A is above B
+    assert igg.get_xscale() == "log"
+    assert points(pain) == pytest.approx(np.array([[12, 2], [7.5, 1]]))
+    assert igg.get_title(loc="left") == "IgG [ELU/ml]; dashed: at least 700 ELU/ml"
+    dashed = [line.get_xdata()[0] for line in igg.lines if line.get_linestyle() == "--"]
+    assert dashed == pytest.approx([700])
+    assert fever.get_title(loc="left") == "fever, less is better; dashed: at most 0.3"
+    assert "no part of the guarantee" in made.caption
+    assert "1.0 mm" not in made.svg
+    page = trial_report(trial)
+    assert page.count("<svg") == 2
+
+
+def test_an_interval_that_would_hide_the_others_goes_on_with_an_arrow(drawn):
+    """Halves by t: A 1.24, B 2.48 and C of two outcomes 63.5; three times the median is 7.45."""
+    trial = Explorer(["A", "B", "C"], ["x"])
+    for arm, outcomes in {"A": (0, 1, 2, 1), "B": (0, 2, 4, 2), "C": (0, 10)}.items():
+        for outcome in outcomes:
+            trial.tell(arm, [float(outcome)], unplanned=True)
+    means_picture(trial.status(), {})
+    (axis,) = drawn["means"]
+    left, right = (line for line in axis.lines if line.get_marker() in "<>")
+    low, high = pointwise(trial.status(), 0)
+    assert (high - low) / 2 == pytest.approx([1.2992, 2.5985, 63.531], abs=1e-3)
+    assert left.get_xydata() == pytest.approx(np.array([[5 - 3 * 2.5985, 0]]), abs=1e-3)
+    assert right.get_xydata() == pytest.approx(np.array([[5 + 3 * 2.5985, 0]]), abs=1e-3)
+
+
+def test_pictures_stand_whatever_the_outcomes(drawn):
+    design = Design([f"arm {i}" for i in range(20)], ["IgG", "raw", "none"], logs=["IgG", "raw"])
+    trial = Explorer.from_design(design)
+    assert means_picture(trial.status(), {}) is None
+    assert enrolment_picture(trial.replay(), trial.rows()) is None
+    assert trial_report(trial).count("<svg") == 0
+    for id, arm in enumerate(design.arms):  # one of each arm; raw is no logarithm, none missing
+        trial.tell(arm, {"IgG": 6.0, "raw": 20_000.0 + id, "none": "missing"}, unplanned=True)
+    trial.tell("arm 0", {"IgG": 9.0, "raw": 2.0, "none": "missing"}, unplanned=True)
+    means_picture(trial.status(), {})
+    igg, raw, nothing = drawn["means"]
+    assert len(points(igg)) == 20
+    assert len(points(raw)) == len(points(nothing)) == 0
+    assert trial_report(trial).count("<svg") == 2
+
+
+def test_participants_are_those_who_received_an_arm_when_they_came():
+    """Day 0: A, B, A; the second is overridden with A on day 1, the third withdrawn; day 7: C."""
+    day = {"now": datetime(2026, 1, 5, tzinfo=UTC)}
+    trial = Explorer(["A", "B", "C"], ["x"], clock=lambda: day["now"])
+    placed = [trial.ask() for _ in range(3)]
+    assert [allocation.arm for allocation in placed] == ["A", "B", "C"]
+    day["now"] += timedelta(days=1)
+    trial.override(placed[1], "A", reason="allergy")
+    trial.withdraw(placed[2], reason="nobody came")
+    arms, when, unit = enrolled(trial.replay(), trial.rows())
+    assert (arms.tolist(), when.tolist()) == ([0, 0], [0, 1])
+    assert unit == "participants enrolled, of all arms"  # within two days: in order
+    day["now"] += timedelta(days=6)
+    trial.tell("C", [1.0], unplanned=True)
+    arms, when, unit = enrolled(trial.replay(), trial.rows())
+    assert (arms.tolist(), when.tolist()) == ([0, 0, 2], [0, 1, 7])
+    assert unit == "days since the first participant (2026-01-05)"
+
+
+def test_the_picture_of_enrolment_counts_by_arm(drawn):
+    trial = Explorer(["A", "B", "C"], ["x"])
+    trial.ask(5)
+    enrolment_picture(trial.replay(), trial.rows())
+    (axis,) = drawn["enrolment"]
+    assert [label.get_text() for label in axis.texts] == ["2", "2", "1"]
+    assert axis.get_xlim() == (0, 5)
+
+
+def test_names_in_pictures_are_letters(nasty_trial, drawn):
+    page = trial_report(nasty_trial)
+    assert page.count("<svg") == 2
+    pictures = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.S))
+    for words in ("&lt;script&gt;document.title=7", "cost $5_{ or $6", "&lt;i&gt;gain&lt;/i&gt;"):
+        assert words in pictures, words
+    assert "<script" not in pictures
