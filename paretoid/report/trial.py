@@ -341,8 +341,12 @@ def _ratios(status: Status) -> str:
     logs = [name for name in status.objectives if name in status.units.logs]
     if not logs:
         return ""
-    only = "" if len(logs) == len(status.objectives) else f" in {', '.join(logs)}"
-    return f"Differences are ratios of geometric means{only}, of the first arm to the second. "
+    if len(logs) == len(status.objectives):
+        return "These are ratios of geometric means, of the first arm to the second. "
+    return (
+        f"In {', '.join(logs)} these are ratios of geometric means, of the first arm to the "
+        f"second, elsewhere the mean of the first less that of the second. "
+    )
 
 
 def _appendix(design: Design) -> list[Block]:

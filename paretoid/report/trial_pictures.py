@@ -88,8 +88,8 @@ def means_picture(status: Status, limits: Mapping[str, Limit]) -> SvgPicture | N
             "Means of the outcomes in use, with 95% intervals of each mean for itself (Student's "
             "t; Clopper and Pearson's where outcomes are 0 or 1), as if the numbers of outcomes "
             "had been fixed beforehand. They show what the data look like and are no part of the "
-            "guarantee: verdicts and answers rest on the bounds on differences. An arrow: the "
-            "interval goes on."
+            "guarantee: verdicts and answers rest on other, wider bounds. An arrow: the interval "
+            "goes on."
         ))  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def enrolment_picture(state: TrialState, rows: Sequence[Any]) -> SvgPicture | No
     end = float(when[-1]) + 1
     with drawing():
         width = 5.2 + 0.08 * max(0, max(map(len, names)) - 18)
-        axis = style.new_figure(width, 0.34 * K + 1.0).subplots()
+        axis: Any = style.new_figure(width, 0.34 * K + 1.0).subplots()
         for row, arm in zip(range(K)[::-1], range(K), strict=True):
             own = when[arms == arm]
             steps = np.concatenate([[0.0], own, [end]])

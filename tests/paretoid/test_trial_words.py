@@ -207,7 +207,8 @@ def test_a_report_is_in_units_and_only_its_appendix_is_exact():
         "geometric mean IgG mean pain share fever",
         "A undecided 1,000 ELU/ml sd of logs 2.66, n=4 12 mm sd 2.31, n=4 0.25 1 of 4",
         "C undecided - - -",
-        "Differences are ratios of geometric means in IgG, of the first arm to the second.",
+        "In IgG these are ratios of geometric means, of the first arm to the second, elsewhere the "
+        "mean of the first less that of the second.",
         "A vs B",
     ):
         assert words in text, words
