@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paretoid.text import interval, margin, meant, measure
@@ -119,11 +120,11 @@ class Units:
     def _slack(self, name: str, eps: float) -> str:
         if not eps:
             return "0"
-        return self._fold(math.exp(eps)) if name in self.logs else self._with_unit(name, eps)
+        return self._fold(_exp(eps)) if name in self.logs else self._with_unit(name, eps)
 
     def value(self, name: str, mean: float) -> str:
         """A mean or a limit of an endpoint: a geometric mean where outcomes are logarithms."""
-        return self._with_unit(name, math.exp(mean) if name in self.logs else mean)
+        return self._with_unit(name, _exp(mean) if name in self.logs else mean)
 
     def limit(self, name: str, limit: Limit) -> str:
         """A limit of an endpoint, in its own unit.
@@ -134,27 +135,43 @@ class Units:
         """
         return limit.words(self.value(name, limit.value), self._slack(name, limit.slack))
 
-    def difference(self, name: str, low: float, high: float) -> str:
-        """An interval of a difference of means: of a ratio where outcomes are logarithms."""
+    def difference(self, name: str, low: float, high: float, digits: int = 4) -> str:
+        """An interval of a difference of means: of a ratio where outcomes are logarithms.
+
+        A ratio that nothing bounds from below lies above 0:
+
+        >>> Units(("IgG",), logs=("IgG",)).difference("IgG", -math.inf, math.log(2))
+        '0 to 2-fold'
+        """
+        if not (math.isfinite(low) or math.isfinite(high)):
+            return interval(low, high)
         unit = self.units.get(name, "")
         if name in self.logs:
             unit = "-fold"
-            low, high = (math.exp(end) if math.isfinite(end) else end for end in (low, high))
-        between = interval(low, high)
-        return between if between == "-" or not unit else f"{between} {unit}".replace(" -", "-")
+            low, high = _exp(low), _exp(high)
+        between = interval(low, high, partial(measure, digits=digits))
+        return f"{between} {unit}".rstrip().replace(" -fold", "-fold")
 
     def spread(self, name: str, sd: float) -> str:
-        """The standard deviation of one outcome."""
+        """The standard deviation of one outcome, beside a mean, whose unit it has."""
         if name in self.logs:
             return f"sd of logs {measure(sd, 3)}"
-        return f"sd {self._with_unit(name, sd, 3)}"
+        return f"sd {measure(sd, 3)}"
 
     def _fold(self, ratio: float) -> str:
         return f"{measure(ratio)}-fold"
 
-    def _with_unit(self, name: str, value: float, digits: int = 4) -> str:
+    def _with_unit(self, name: str, value: float) -> str:
         unit = self.units.get(name, "")
-        return measure(value, digits) + (f" {unit}" if unit else "")
+        return measure(value) + (f" {unit}" if unit else "")
+
+
+def _exp(value: float) -> float:
+    """Infinite where the number is too large for a float, as bounds of few outcomes may be."""
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
 
 
 #: of endpoints of which nothing is known

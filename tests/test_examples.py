@@ -26,7 +26,7 @@ PROMISES = {
         r"paretoid, ParetoSet\(eps1=0\): certified",
         r"test_my_algorithm passed",
     ],
-    "live_trial": [r"ParetoSet\(eps1=0\): m1273, ChAd", r"log verified"],
+    "live_trial": [r"all optimal arms: m1273, ChAd", r"log verified"],
     "campaign_on_dask": [r"wrong answers: 0 of 320", r"as on threads: True"],
 }
 

@@ -26,7 +26,7 @@ from paretoid.cli.entry import (
     recorded,
     show,
 )
-from paretoid.cli.terminal import check_stdout, note
+from paretoid.cli.terminal import check_stdout, note, width
 from paretoid.cli.wording import in_command_words
 from paretoid.text import visible
 
@@ -71,8 +71,10 @@ def new(
     Examples: paretoid trial new design.toml trial.db
               paretoid trial new design.toml trial.db --seed-file pharmacy/seed.json
     """
+    from paretoid.directions import directions
     from paretoid.explorer import Design, Explorer
     from paretoid.explorer.blinding import blind as mask
+    from paretoid.report.methods import radius_label
     from paretoid.tables import read_toml
 
     data = read_toml(design)
@@ -98,9 +100,11 @@ def new(
         raise
     with created as explorer, recorded(f"the trial is created in {ledger}") as show:
         result = {"design": checked.to_dict(), "head": explorer.head}
-        goals = ", ".join(map(str, checked.goals))
+        goals = visible(", ".join(goal.label(checked.units) for goal in checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
-        lines.append(f"{checked.rule}; {checked.radius}: {checked.guarantee}")
+        lines.append(visible(directions(checked.objectives, checked.minimize)))
+        radius = radius_label(checked.radius, str(checked.radius))
+        lines.append(f"{checked.rule}; {radius}: {checked.guarantee}")
         progress = explorer.status().progress
         lines += [] if progress is None else str(progress).split("\n")
         if blind is not None:
@@ -218,6 +222,7 @@ def record(
     """
     from paretoid.explorer import Explorer
     from paretoid.explorer.files import read_outcomes
+    from paretoid.explorer.status import labels
     from paretoid.tables import digest
 
     with Explorer.open(ledger, author=author) as explorer:
@@ -248,8 +253,10 @@ def record(
         with recorded(f"recorded {count}") as show:
             answers = explorer.answers
             given = {g: a for g, a in answers.items() if a is not None and before[g] is None}
+            asked_for = labels(explorer.design.goals, explorer.design.units)
             lines = [f"recorded {count}"] + [
-                f"{g}: {', '.join(map(visible, a))}" for g, a in given.items()
+                f"{visible(asked_for[g])}: {', '.join(map(visible, a)) or 'no arm'}"
+                for g, a in given.items()
             ]
             show({"recorded": count, "answered": given, "head": explorer.head}, lines, json)
 
@@ -302,7 +309,7 @@ def status(ledger: LedgerFile, json: Json = False) -> None:
 
     with Explorer.open(ledger) as explorer:
         standing = explorer.status()
-        show(standing.to_dict(), [str(standing)], json)
+        show(standing.to_dict(), [standing.words(width(default=10_000))], json)
 
 
 def _with_control(data: dict[str, Any], word: str) -> dict[str, Any]:

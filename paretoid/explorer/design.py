@@ -165,12 +165,12 @@ class Design:
         check_limits(self.goals, self.radius, self.bandit, self.delta)
         if len({tuple(as_epsilon(goal.eps1, D)) for goal in self.goals}) > 1:
             raise ValueError(
-                f"the goals {', '.join(map(str, self.goals))} differ in eps1, which steers the "
-                f"sampling: one trial can follow only one. Give them a common eps1."
+                f"the goals ({self._asked()}) differ in eps1, the margin, which steers "
+                f"the sampling: one trial can follow only one. Give them a common eps1."
             )
         if len({goal.limits for goal in self.goals}) > 1:
             raise ValueError(
-                f"the goals {', '.join(map(str, self.goals))} differ in their limits, whose claims "
+                f"the goals ({self._asked()}) differ in their limits, whose claims "
                 f"share delta: one trial can have one set of limits. Give all goals the same."
             )
         self.seed = check_count(seed, name="seed", least=0, why="it is handed to a SeedSequence.")
@@ -214,6 +214,9 @@ class Design:
         self.randomise = _as_randomisation(randomise, self.arms, self.rule)
         if self.randomise is not None and self.conduct is not None:
             replace(self.conduct, randomise=self.randomise)  # refuses arms that come in turn
+
+    def _asked(self) -> str:
+        return ", ".join(goal.label(self.units) for goal in self.goals)
 
     def index(self, arm: int | str) -> int:
         """The position of an arm by its name or position.
@@ -269,6 +272,17 @@ class Design:
         '1.5-fold'
         """
         return self.measured_in if self.cone is None else PLAIN
+
+    @property
+    def binary(self) -> BoolArray:
+        """(D,) where outcomes are 0 or 1.
+
+        >>> kinds = {"response": "gaussian", "harm": "binary"}
+        >>> Design(["A", "B"], ["response", "harm"], outcomes=kinds).binary
+        array([False,  True])
+        """
+        kinds = [self.outcomes] * self.D if self.kinds is None else self.kinds
+        return np.array([kind == "binary" for kind in kinds])
 
     def same_as(self, other: Design) -> bool:
         """True: both designs are written alike in a ledger."""

@@ -22,7 +22,17 @@ from paretoid.explorer.requests import check_request, check_stratum, repeated
 from paretoid.explorer.secret import Secret
 from paretoid.explorer.session import Session, alone
 from paretoid.explorer.state import TrialState
-from paretoid.explorer.status import Status, bounds, held, notes, rivals, verdicts, waiting
+from paretoid.explorer.status import (
+    Status,
+    bounds,
+    held,
+    inside_words,
+    labels,
+    notes,
+    rivals,
+    verdicts,
+    waiting,
+)
 from paretoid.goals import Goal
 from paretoid.randomisation import Randomisation
 from paretoid.rules import Rule
@@ -576,6 +586,12 @@ class Explorer(Session):
             head=state.hash,
             control=None if design.randomise is None else design.randomise.control,
             progress=progress_of(state, self._day()),
+            sd=np.sqrt(data.ss / np.where(data.counts > 1, data.counts - 1, np.nan)),
+            minimize=design.minimize,
+            binary=tuple(design.objectives[d] for d in np.flatnonzero(design.binary)),
+            units=design.units,
+            labels=labels(design.goals, design.units),
+            inside=inside_words(design.goals[0], design.units),
         )
 
     @alone

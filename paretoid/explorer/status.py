@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from paretoid import text
+from paretoid.directions import directions
 from paretoid.explorer.design import Design
 from paretoid.explorer.progress import Progress
 from paretoid.explorer.state import TrialState
-from paretoid.goals import Goal
+from paretoid.goals import Goal, PracticalSet
 from paretoid.notebook import Shown
 from paretoid.theory.checks import FloatArray, IntArray
+from paretoid.units import PLAIN, Units
 from paretoid.view import Standing, View
 
 
@@ -50,7 +51,9 @@ class Status:
                   out and within eps1 of optimal; practically dominated ones count
     undecided     arms that are neither
     rivals        undecided arm to the arm that is most in its way, once there are intervals
-    means         (K, D) estimates, NaN without outcomes
+    means         (K, D) estimates as outcomes are recorded: of an endpoint recorded as natural
+                  logarithms the mean of these, of which the printed geometric mean is the
+                  exponential; NaN without outcomes
     counts        (K, D) outcomes used
     lower, upper  (K, K, D) bounds on mean i - mean j; infinite before there are enough outcomes.
                   Under union="claims" optimal, dominated and all answers are right together
@@ -63,6 +66,12 @@ class Status:
     head          hash of the last event: keep it elsewhere
     control       the control of a randomised trial, which every arm is shown against; None: none
     progress      participants, burn-in and looks, where the design says how it runs; else None
+    sd            (K, D) standard deviations of outcomes as recorded, NaN with fewer than two
+    minimize      objectives where less is better
+    binary        objectives whose outcomes are 0 or 1
+    units         what numbers of the objectives stand for
+    labels        goal to what it asks for, in words
+    inside        what the arms in `optimal` are surely, in words
 
     >>> from paretoid import Explorer
     >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
@@ -71,8 +80,8 @@ class Status:
     >>> status = explorer.status()
     >>> status.optimal, status.dominated, status.undecided
     (('B',), {'A': 'B'}, ())
-    >>> status.to_dict()["means"]
-    [[0.0], [5.0]]
+    >>> status.to_dict()["means"], status.sd.tolist(), status.labels
+    ([[0.0], [5.0]], [[0.0], [0.0]], {'ParetoSet(eps1=0)': 'all optimal arms'})
     """
 
     arms: tuple[str, ...]
@@ -96,40 +105,60 @@ class Status:
     head: str
     control: str | None = None
     progress: Progress | None = None
+    sd: FloatArray | None = None
+    minimize: tuple[str, ...] = ()
+    binary: tuple[str, ...] = ()
+    units: Units = PLAIN
+    labels: dict[str, str] = field(default_factory=dict)
+    inside: str = "optimal"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite and undefined numbers are None."""
-        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         data["waiting"] = [asdict(allocation) for allocation in self.waiting]
         data["progress"] = None if self.progress is None else asdict(self.progress)
+        data["units"] = self.units.to_dict()
         data["held"] = {name: {"outcomes": n, "by": id} for name, (n, id) in self.held.items()}
         plain: dict[str, Any] = text.plain(data)
         return plain
 
     def __str__(self) -> str:
-        lines = [f"{self.allocations} allocations, {self.samples} samples, {self.guarantee}"]
-        lines += ["", *([] if self.progress is None else [str(self.progress), ""])]
-        for goal, answer in self.answers.items():
-            if answer is not None:
-                lines.append(f"{goal}: {', '.join(map(text.visible, answer))}")
-                continue
-            more = self.expected[goal]
-            about = "unknown"
-            if math.isfinite(more):
-                about = f"about {text.count(more)} more (an estimate)"
-            lines.append(f"{goal}: no answer yet; samples to go: {about}")
-        width = 2 + len(self.objectives)  # all columns stand to the left
+        return self.words()
+
+    def words(self, width: int | None = None) -> str:
+        """All of it as text; what is wider than `width` is a list for each arm, not a table.
+
+        >>> from paretoid import Explorer
+        >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
+        >>> explorer.tell("A", [5.0], unplanned=True)
+        >>> print(explorer.status().words(width=20))    # doctest: +ELLIPSIS
+        1 allocation, 1 sample, proved
+        more response is better
+        <BLANKLINE>
+        all optimal arms: no answer yet; samples to go: unknown
+        <BLANKLINE>
+        A, undecided
+          response  5 (n=1)
+        B, undecided
+          response  -
+        ...
+        """
+        directed = text.visible(directions(self.objectives, self.minimize))
+        lines = [self._head(), directed, ""]
+        lines += [] if self.progress is None else [str(self.progress), ""]
+        lines += self._goals()
         heads = ["", "verdict", *map(text.visible, self.objectives)]
-        lines += ["", text.table(heads, [self._row(arm) for arm in self.arms], names=width)]
+        lines += ["", _table(heads, [self._row(arm) for arm in self.arms], 2, width)]
+        heads = [""] * (1 + len(self.objectives))
         if self.rivals:
-            lines += ["", "undecided: the difference from the arm most in the way"]
+            lines += ["", f"undecided: {self.compared} the arm most in the way"]
             rows = [self._difference(*pair) for pair in self.rivals.items()]
-            lines.append(text.table([""] * (width - 1), rows, names=width))
+            lines.append(_table(heads, rows, 1, width))
         if self.control is not None:
-            lines += ["", f"the difference of each arm from {text.visible(self.control)}, the "
-                      f"control (together these hold only under union='pairs')"]  # fmt: skip
+            lines += ["", f"{self.compared} {text.visible(self.control)}, the control (together "
+                      f"these hold only under union='pairs')"]  # fmt: skip
             rows = [self._difference(arm, self.control) for arm in self.arms if arm != self.control]
-            lines.append(text.table([""] * (width - 1), rows, names=width))
+            lines.append(_table(heads, rows, 1, width))
         if self.waiting:
             shown = ", ".join(
                 text.visible(f"{waiting.id} ({waiting.arm})") for waiting in self.waiting[:8]
@@ -144,33 +173,126 @@ class Status:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head, *lines = str(self).split("\n")
         rows = [self._row(arm) for arm in self.arms]
         heads = ["arm", "verdict", *self.objectives]
-        goals = [line for line in lines[1 : 1 + len(self.answers)] if line]
+        directed = directions(self.objectives, self.minimize)
         notes = [f"note: {note}" for note in self.notes]
-        return Shown(head, heads, rows, [*goals, *notes], len(heads))._repr_html_()
+        sentences = [directed, *self._goals(), *notes]
+        return Shown(self._head(), heads, rows, sentences, len(heads))._repr_html_()
+
+    @property
+    def compared(self) -> str:
+        """What two arms are compared by: a difference of means, a ratio of geometric means.
+
+        >>> from paretoid import Explorer
+        >>> Explorer(["A", "B"], ["response"]).status().compared
+        'the difference from'
+        """
+        logs = [name in self.units.logs for name in self.objectives]
+        if all(logs):
+            return "the ratio to"
+        return "the difference from, or ratio to," if any(logs) else "the difference from"
+
+    def estimate(self, arm: str, objective: str) -> tuple[str, str]:
+        """(the mean, what it rests on) in words: in units, geometric where outcomes are logarithms.
+
+        >>> from paretoid import Explorer
+        >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
+        >>> for arm, outcome in (("A", 1.0), ("A", 3.0), ("B", 2.0)):
+        ...     explorer.tell(arm, [outcome], unplanned=True)
+        >>> [explorer.status().estimate(arm, "response") for arm in ("A", "B")]
+        [('2', 'sd 1.41, n=2'), ('2', 'n=1')]
+        """
+        i, d = self.arms.index(arm), self.objectives.index(objective)
+        mean, n = float(self.means[i, d]), int(self.counts[i, d])
+        if not n:
+            return "-", ""
+        if objective in self.binary:
+            return text.measure(mean, 3), f"{round(mean * n)} of {n}"
+        spread = ""
+        if self.sd is not None and np.isfinite(self.sd[i, d]):
+            spread = f"{self.units.spread(objective, float(self.sd[i, d]))}, "
+        return self.units.value(objective, mean), f"{spread}n={n}"
+
+    def difference(self, arm: str, rival: str) -> tuple[str, list[str]]:
+        """(the two arms, the bounds in each objective) in words; ratios of geometric means.
+
+        >>> from paretoid import Explorer
+        >>> Explorer(["A", "B"], ["response"]).status().difference("A", "B")
+        ('A - B', ['-'])
+        """
+        i, j = self.arms.index(arm), self.arms.index(rival)
+        row = zip(self.objectives, self.lower[i, j], self.upper[i, j], strict=True)
+        sign = "vs" if self.units.logs else "-"
+        between = [self.units.difference(name, low, high, digits=3) for name, low, high in row]
+        return f"{arm} {sign} {rival}", between
+
+    def _head(self) -> str:
+        made = text.counted(self.allocations, "allocation")
+        return f"{made}, {text.counted(self.samples, 'sample')}, {self.guarantee}"
+
+    def _goals(self) -> list[str]:
+        lines = []
+        for goal, answer in self.answers.items():
+            label = text.visible(self.labels.get(goal, goal))
+            if answer is not None:
+                lines.append(f"{label}: {', '.join(map(text.visible, answer)) or 'no arm'}")
+                continue
+            more = self.expected[goal]
+            about = "unknown"
+            if math.isfinite(more):
+                about = f"about {text.count(more)} more (an estimate)"
+            lines.append(f"{label}: no answer yet; samples to go: {about}")
+        return lines
 
     def _row(self, arm: str) -> list[str]:
-        i = self.arms.index(arm)
-        verdict = "optimal" if arm in self.optimal else "undecided"
+        verdict = self.inside if arm in self.optimal else "undecided"
         if arm in self.dominated:
             by = self.dominated[arm]
             reason = "beyond a limit" if by == arm else f"dominated by {text.visible(by)}"
-            within = "within eps1 of optimal, and " if arm in self.optimal else ""
+            within = f"{self.inside}, and " if arm in self.optimal else ""
             verdict = f"{within}out (likely {reason})"
-        row = zip(self.means[i], self.counts[i], strict=True)
-        cells = (f"{text.measure(mean)} (n={n})" if n else "-" for mean, n in row)
-        return [text.visible(arm), verdict, *cells]
+        cells = [self.estimate(arm, name) for name in self.objectives]
+        shown = [f"{mean} ({rest})" if rest else mean for mean, rest in cells]
+        return list(map(text.visible, (arm, verdict, *shown)))
 
     def _difference(self, arm: str, rival: str) -> list[str]:
-        i, j = self.arms.index(arm), self.arms.index(rival)
-        row = zip(self.objectives, self.lower[i, j], self.upper[i, j], strict=True)
-        digits = partial(text.measure, digits=3)
-        ends = [
-            f"{text.visible(name)} {text.interval(low, high, digits)}" for name, low, high in row
-        ]
-        return [text.visible(f"{arm} - {rival}"), *ends]
+        pair, between = self.difference(arm, rival)
+        ends = [f"{name} {ends}" for name, ends in zip(self.objectives, between, strict=True)]
+        return list(map(text.visible, (pair, *ends)))
+
+
+def _table(heads: list[str], rows: list[list[str]], names: int, width: int | None) -> str:
+    """All columns to the left; where that is too wide, a list under the first `names` of a row."""
+    from rich.cells import cell_len  # some letters are two columns wide
+
+    table = text.table(heads, rows, names=len(heads))
+    if width is None or max(map(cell_len, table.split("\n"))) <= width:
+        return table
+    return text.stacked(heads, rows, names=names, width=width)
+
+
+def inside_words(goal: Goal, units: Units) -> str:
+    """What an arm is that `Goal.certain` calls certainly in.
+
+    >>> from paretoid import ParetoSet
+    >>> inside_words(ParetoSet(), PLAIN), inside_words(ParetoSet(0.5), PLAIN)
+    ('optimal', 'within 0.5 of optimal')
+    """
+    if isinstance(goal, PracticalSet):
+        return "not practically dominated"
+    near = np.any(goal.eps1)
+    return f"within {units.margin(goal.eps1)} of optimal" if near else "optimal"
+
+
+def labels(goals: Sequence[Goal], units: Units) -> dict[str, str]:
+    """Goal, as a ledger names it, to what it asks for in words; all different.
+
+    >>> from paretoid import AtMost, ParetoSet
+    >>> labels([ParetoSet(0.5), AtMost(1)], PLAIN)
+    {'ParetoSet(eps1=0.5)': 'all optimal arms (0.5 margin)', 'AtMost(k=1, eps1=0)': 'one arm'}
+    """
+    return {str(goal): goal.label(units) for goal in goals}
 
 
 def bounds(design: Design, view: View | None) -> tuple[FloatArray, FloatArray]:
@@ -246,8 +368,10 @@ def notes(state: TrialState) -> tuple[str, ...]:
     for g, answer in state.answers.items():
         later = sum(seq > answer.event for seq in state.corrected)
         if later:
+            label = design.goals[g].label(design.units)
             said.append(
-                f"{later} corrections came after the answer to {design.goals[g]}, which stays as "
-                f"given: judge whether it rested on them"
+                f"{text.counted(later, 'correction')} came after the answer to {label!r}, which "
+                f"stays as given: judge whether it rested on "
+                f"{'it' if later == 1 else 'them'}"
             )
     return tuple(said)

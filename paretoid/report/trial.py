@@ -6,13 +6,14 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from paretoid import text
+from paretoid.directions import directions
 from paretoid.explorer.design import Design
+from paretoid.explorer.design_toml import design_toml
 from paretoid.explorer.events import LedgerError
 from paretoid.explorer.explorer import Explorer
 from paretoid.explorer.state import TrialState
@@ -22,6 +23,7 @@ from paretoid.report.page import (
     AnswerBlock,
     Block,
     Cell,
+    PictureBlock,
     Section,
     TableBlock,
     TextBlock,
@@ -29,6 +31,7 @@ from paretoid.report.page import (
     settings,
     versions_table,
 )
+from paretoid.report.trial_pictures import enrolment_picture, limits_of, means_picture
 
 #: differences of so many arms are all listed; of more, those that are in question
 _ARMS = 12
@@ -141,11 +144,12 @@ def page_and_head(explorer: Explorer) -> tuple[str, str]:
     flow = Flow.of(state)
     sections = [
         Section("Where the trial stands", _standing(status, state, rows, notes), "standing"),
-        Section("Flow of participants", _flow(design, flow, rows), "flow"),
+        Section("Flow of participants", _flow(state, flow, rows), "flow"),
         Section("Arms", _arms(design, status), "arms"),
         Section("Differences between arms", _differences(design, status), "differences"),
         *design_sections(design),
         Section("Ledger and software", _ledger(rows, status), "ledger"),
+        Section("Appendix: the exact design", _appendix(design), "appendix"),
     ]  # fmt: skip
     ended = all(answer is not None for answer in status.answers.values())
     page = render(
@@ -182,6 +186,9 @@ def _standing(
             f"{text.counted(given.samples, 'participant')} had outcomes in use.",
             _promise(state.design),
         ]))  # fmt: skip
+    measured: Any = state.design if state.design.cone is None else state.design.cone
+    directed = directions(measured.objectives, measured.minimize)
+    blocks.append(TextBlock(f"{directed[0].upper()}{directed[1:]}."))
     if status.progress is not None:
         said = [f"{line[:1].upper()}{line[1:]}." for line in str(status.progress).split("\n")]
         blocks.append(TextBlock(" ".join(said)))
@@ -197,7 +204,8 @@ def _promise(design: Design) -> str:
     )
 
 
-def _flow(design: Design, flow: Flow, rows: Sequence[Any]) -> list[Block]:
+def _flow(state: TrialState, flow: Flow, rows: Sequence[Any]) -> list[Block]:
+    design, pictured = state.design, enrolment_picture(state, rows)
     columns = {
         "allocated": flow.allocated, "overridden": flow.overridden, "withdrawn": flow.withdrawn,
         "participants": flow.participants, "of these unplanned": flow.unplanned,
@@ -219,6 +227,7 @@ def _flow(design: Design, flow: Flow, rows: Sequence[Any]) -> list[Block]:
     heads = ["arm", "endpoint", "recorded", "analysed", "recorded, not yet in use", "missing",
              "awaited"]  # fmt: skip
     return [
+        *([] if pictured is None else [PictureBlock([pictured])]),
         TableBlock("Participants by arm", ["arm", *columns], counted, (
             "Overridden: replaced by another arm before any outcome. Withdrawn: received by "
             "nobody. Lost: no outcome is known and none will come. Complete: every outcome is "
@@ -257,14 +266,18 @@ def _arms(design: Design, status: Status) -> list[Block]:
     rows = []
     for i, arm in enumerate(design.arms):
         means = [
-            Cell(text.measure(mean), f"n = {int(n):,}", float(mean)) if n else Cell("-")
-            for mean, n in zip(status.means[i], status.counts[i], strict=True)
+            Cell(*status.estimate(arm, name), float(mean)) if n else Cell("-")
+            for name, mean, n in zip(
+                design.objectives, status.means[i], status.counts[i], strict=True
+            )
         ]
         rows.append([Cell(arm), Cell(_verdict(design, status, arm)), *means])
-    heads = ["arm", "verdict", *(f"mean {name}" for name in design.objectives)]
+    estimated = [f"{_estimated(status, name)} {name}" for name in design.objectives]
+    heads = ["arm", "verdict", *estimated]
     note = (
-        "Means are estimates from the outcomes in use; sampling that depends on outcomes can bias "
-        "them, most of all those of arms that look best."
+        "Means are estimates from the outcomes in use; sd is the standard deviation of single "
+        "outcomes, and n their number. Sampling that depends on outcomes can bias means, most of "
+        "all those of arms that look best."
     )
     tally = [len(status.optimal), len([a for a in status.dominated if a not in status.optimal]),
              len(status.undecided)]  # fmt: skip
@@ -272,13 +285,21 @@ def _arms(design: Design, status: Status) -> list[Block]:
     covered = "Settled by the intervals" if settles(design) else (
         "No theorem covers what the intervals suggest of single arms here"
     )  # fmt: skip
+    pictured = means_picture(status, limits_of(design))
     return [
         TextBlock(
             f"{covered}: {tally[0]} {inside}, {tally[1]} out ({outside}), {tally[2]} undecided of "
             f"{text.counted(design.K, 'arm')}."
         ),
         TableBlock("Verdicts and estimates", heads, rows, note),
+        *([] if pictured is None else [PictureBlock([pictured])]),
     ]
+
+
+def _estimated(status: Status, name: str) -> str:
+    if name in status.units.logs:
+        return "geometric mean"
+    return "share" if name in status.binary else "mean"
 
 
 def _verdict(design: Design, status: Status, arm: str) -> str:
@@ -298,28 +319,45 @@ def _differences(design: Design, status: Status) -> list[Block]:
     else:
         index = {arm: i for i, arm in enumerate(design.arms)}
         pairs = [(index[arm], index[rival]) for arm, rival in status.rivals.items()]
-    digits = partial(text.measure, digits=3)
-    rows = [
-        [
-            Cell(f"{design.arms[i]} - {design.arms[j]}"),
-            *(
-                Cell(text.interval(low, high, digits))
-                for low, high in zip(status.lower[i, j], status.upper[i, j], strict=True)
-            ),
-        ]
-        for i, j in pairs
-    ]
+    rows = []
+    for i, j in pairs:
+        pair, between = status.difference(design.arms[i], design.arms[j])
+        rows.append([Cell(pair), *map(Cell, between)])
     which = "" if design.K <= _ARMS else ", of undecided arms and the arm most in their way"
     return [
         TableBlock(
-            f"Bounds on differences of means{which}", ["difference", *design.objectives], rows, (
-                "These are the bounds that verdicts and answers rest on, at this moment; a dash: "
-                "there are too few outcomes for any. It is the verdicts and answers that are "
-                "covered by delta together; that all bounds of this table hold at once is not "
-                "claimed."
+            f"Bounds on differences of means{which}", ["arms", *design.objectives], rows, (
+                f"{_ratios(status)}These are the bounds that verdicts and answers rest on, at this "
+                "moment; a dash: there are too few outcomes for any. It is the verdicts and "
+                "answers that are covered by delta together; that all bounds of this table hold at "
+                "once is not claimed."
             ),
         ),
     ]  # fmt: skip
+
+
+def _ratios(status: Status) -> str:
+    """How to read a difference, where outcomes are logarithms."""
+    logs = [name for name in status.objectives if name in status.units.logs]
+    if not logs:
+        return ""
+    if len(logs) == len(status.objectives):
+        return "These are ratios of geometric means, of the first arm to the second. "
+    return (
+        f"In {', '.join(logs)} these are ratios of geometric means, of the first arm to the "
+        f"second, elsewhere the mean of the first less that of the second. "
+    )
+
+
+def _appendix(design: Design) -> list[Block]:
+    """The design in full: what is rounded, or said in words, above."""
+    return [
+        TextBlock(
+            "The design as it stands in the ledger, with every number in full: a file with this "
+            "text is what `paretoid trial new` takes."
+        ),
+        TextBlock(design_toml(design), "code"),
+    ]
 
 
 def _ledger(rows: Sequence[Any], status: Status) -> list[Block]:

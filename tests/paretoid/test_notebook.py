@@ -94,7 +94,7 @@ def test_a_run_a_status_and_bounds_are_tables_with_every_name_escaped():
         explorer.tell(allocation, [5.0 if allocation.arm == EVIL else 0.0])
     words = shown(explorer.status()).words
     assert {EVIL, "<b>gain</b>", "optimal", f"out (likely dominated by {EVIL})"} <= set(words)
-    assert any(word == f"ParetoSet(eps1=0): {EVIL}" for word in words)
+    assert any(word == f"all optimal arms: {EVIL}" for word in words)
     bounds = sample_bounds(BANDIT)
     words = shown(bounds).words
     assert {"sharp_bound", bounds["theorem_1"].holds, bounds["theorem_1"].source} <= set(words)

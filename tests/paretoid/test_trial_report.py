@@ -86,7 +86,8 @@ def test_the_page_shows_flow_verdicts_bounds_design_and_head(trial):
         "ann overridden 4 allergy",
         "ann withdrawn 3 nobody came",
         "ann corrected 1 misread",
-        "A undecided 1.375 n = 2 0.5 n = 1",
+        "A undecided 1.375 sd 0.177, n=2 0.5 n=1",  # of 1.25 and 1.5: sd 0.25 / sqrt(2)
+        "More IgG and less fever is better.",
         "0 optimal, 0 out (dominated), 2 undecided of 2 arms",
         "that all bounds of this table hold at once is not claimed",
         "is at most delta = 0.1",
