@@ -32,8 +32,20 @@ def usually_less(name: str) -> bool:
     return bool(_LESS.search(plain)) and not _MORE.search(plain)
 
 
+#: how to answer the question of `check_directions`, for a table and for a TOML file
+_TABLE = (
+    "Name it in minimize if less is better, in maximize if more is; or give a table of published "
+    "summaries a column better, with smaller or larger in it."
+)
+IN_TOML = "List under minimize where less is better; an empty list says that more is, everywhere."
+
+
 def check_directions(
-    names: Collection[str], minimize: Collection[str], maximize: Collection[str], file: str
+    names: Collection[str],
+    minimize: Collection[str],
+    maximize: Collection[str],
+    file: str,
+    way_out: str = _TABLE,
 ) -> None:
     """Refuse directions that contradict each other, and odd names of which none is stated.
 
@@ -57,9 +69,7 @@ def check_directions(
     if odd:
         raise ValueError(
             f"is more {' or '.join(map(repr, odd))} better? {file} does not say, and names like "
-            f"that usually go the other way. Name it in minimize if less is better, in maximize "
-            f"if more is; or give a table of published summaries a column better, with smaller or "
-            f"larger in it."
+            f"that usually go the other way. {way_out}"
         )
 
 

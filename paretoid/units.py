@@ -154,9 +154,7 @@ class Units:
 
     def spread(self, name: str, sd: float) -> str:
         """The standard deviation of one outcome, beside a mean, whose unit it has."""
-        if name in self.logs:
-            return f"sd of logs {measure(sd, 3)}"
-        return f"sd {measure(sd, 3)}"
+        return f"{'sd of logs' if name in self.logs else 'sd'} {measure(sd, 3)}"
 
     def _fold(self, ratio: float) -> str:
         return f"{measure(ratio)}-fold"

@@ -16,6 +16,7 @@ from paretoid.cli.options import (
     Json,
     Kind,
     Less,
+    More,
     OutFile,
     Quiet,
     Scale,
@@ -56,6 +57,7 @@ def bounds(
     scale: Scale = None,
     kind: Kind = None,
     minimize: Less = None,
+    maximize: More = None,
     out: OutFile = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -81,7 +83,7 @@ def bounds(
     from paretoid.theory.sharp_bound import check_invertible
 
     check_file(out, (".csv", ".json", ".nc"), force=force, inputs=[instance])
-    bandit = members.instance(instance, kind, scale, minimize)
+    bandit = members.instance(instance, kind, scale, minimize, maximize)
     slack = numbers(eps1, "--eps1")
     goal: Goal = ParetoSet(slack) if k is None else AtMost(k, slack)
     judge = members.radius(radius)

@@ -132,6 +132,7 @@ def oc(
     import numpy as np
 
     from paretoid.cli import members
+    from paretoid.directions import directions
     from paretoid.estimation import fold_margin, plug_in_bandit
     from paretoid.estimation.instances import bandit_of_trial
     from paretoid.goals import AtMost
@@ -194,6 +195,7 @@ def oc(
         if scenarios is not None:
             middle = np.full((len(summary.arms), len(summary.endpoints)), 0.5)
             truths.read_scenarios(scenarios, bandit_of_trial(summary, middle, middle))
+        note(directions(summary.endpoints, summary.minimize), quiet)
         if fitted is None:
             note("fitting; PyMC may have to compile first ...", quiet)
             fitted = published.sample(

@@ -13,6 +13,7 @@ from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit, MixedBandit
 from paretoid.bandits.kinds import Kind, as_kinds, is_gaussian, plain_kinds, ranges
 from paretoid.conduct import Conduct
+from paretoid.directions import IN_TOML, check_directions
 from paretoid.engine.build import check_radius
 from paretoid.engine.rates import is_binary, refuse_other_outcomes
 from paretoid.explorer.cone import Measured
@@ -329,6 +330,8 @@ class Design:
             logs=data.get("logs", ()),
             units=data.get("units"),
         )
+        if "minimize" not in data and not stored:
+            check_directions((design.cone or design).objectives, [], [], "the design", IN_TOML)
         design.centred = "arithmetic" in data or not stored
         informed = data.get("informed_by", [])
         if not isinstance(informed, list) or not all(isinstance(name, str) for name in informed):

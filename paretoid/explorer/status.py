@@ -290,7 +290,7 @@ def labels(goals: Sequence[Goal], units: Units) -> dict[str, str]:
 
     >>> from paretoid import AtMost, ParetoSet
     >>> labels([ParetoSet(0.5), AtMost(1)], PLAIN)
-    {'ParetoSet(eps1=0.5)': 'all optimal arms (0.5 margin)', 'AtMost(k=1, eps1=0)': 'one arm'}
+    {'ParetoSet(eps1=0.5)': 'all optimal arms (margin 0.5)', 'AtMost(k=1, eps1=0)': 'one arm'}
     """
     return {str(goal): goal.label(units) for goal in goals}
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
-from paretoid.directions import check_directions
+from paretoid.directions import IN_TOML, check_directions
 from paretoid.tables import read_table, read_toml, refuse, write_csv
 from paretoid.text import meant
 from paretoid.theory.checks import WrongTypeError, check_choice
@@ -141,7 +141,7 @@ def _bandit(data: dict[str, Any], name: str) -> Bandit:
         if not isinstance(names, list) or not all(isinstance(entry, str) for entry in names):
             raise ValueError(f"{name}: {key} must be a list of names, and is {names!r}.")
     if "minimize" not in data:
-        check_directions(arguments.get("objectives", []), [], [], name)
+        check_directions(arguments.get("objectives", []), [], [], name, IN_TOML)
     try:
         return BernoulliBandit(**arguments) if bernoulli else GaussianBandit(**arguments)
     except ValueError as error:

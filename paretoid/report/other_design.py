@@ -79,8 +79,7 @@ def _goals(table: xr.Dataset, planned: xr.Dataset) -> list[Difference]:
     if set(ours) == set(theirs):
         return []
     mine, their = (
-        "; ".join(label_of(name, one.attrs) for name in names)
-        for names, one in ((ours, planned), (theirs, table))
+        "; ".join(label_of(name, planned.attrs) for name in names) for names in (ours, theirs)
     )
     return [("goals, margins, limits", mine, their)]
 

@@ -43,14 +43,13 @@ def conclusion(planned: xr.Dataset) -> str:
         plan = planned.isel(goal=g)
         size, done = needed(plan, level)[0], float(plan.stopped.values.mean())
         label = label_of(str(name), planned.attrs)
-        if math.isinf(size):
-            parts.append(f"{limit:,} are too few to find {label}, which {done:.0%} do")
-        else:
-            parts.append(f"{text.count(size)} are enough in {level:.0%} of them to find {label}")
+        often = f"{done:.0%} of the time only" if math.isinf(size) else f"{level:.0%} of the time"
+        enough = f"{text.count(min(size, limit))} participants are enough {often}"
+        parts.append(f"{enough} to find {label}")
     worth = "how often an answer is wrong is not proved: this is a heuristic"
     if planned.attrs["guarantee"] == "proved":
         worth = f"an answer is wrong with probability at most {planned.attrs['delta']:g}, proved"
-    return f"Participants in simulated trials: {'; '.join(parts)}; {worth}."
+    return f"In simulated trials {', and '.join(parts)}; {worth}."
 
 
 def margin_head(shares: xr.Dataset) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _table(priors: xr.Dataset) -> tuple[list[str], list[list[str]]]:
         limit = priors.attrs["max_samples"]
         for goal in priors["goal"].values:
             needed = priors["samples_needed"].sel(goal=goal).values
-            label = f"N for 90% assurance, {label_of(str(goal), priors.attrs)}"
+            label = f"N for 90%: {label_of(str(goal), priors.attrs)}"
             rows.append([label, *(text.at_most(float(size), limit) for size in needed)])
     return heads, rows
 
@@ -69,9 +70,9 @@ def prior_words(priors: xr.Dataset) -> list[str]:
 
 def _sizes(priors: xr.Dataset) -> str:
     """How well 90% quantiles of so few simulated trials are known."""
-    mine = priors.sel(prior="as fitted")
+    mine, limit = priors.sel(prior="as fitted"), int(priors.attrs["max_samples"])
     between = [
-        text.interval(float(low), float(high), text.count)
+        text.interval(float(low), float(high), partial(text.at_most, limit=limit))
         for low, high in zip(
             mine["samples_needed_lower"].values, mine["samples_needed_upper"].values, strict=True
         )

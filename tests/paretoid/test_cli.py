@@ -387,7 +387,7 @@ def test_every_name_that_tab_offers_is_taken(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # no files to offer
 
     def fitted(name):
-        return build_model(published.read_trial(name, None, None, None, None, 0.95, None, None))
+        return build_model(published.read_trial(name, None, None, None, None, None, 0.95, None))
 
     takers = {
         "plan trial": fitted, "oc trial": fitted, "fit trial": fitted,

@@ -15,7 +15,7 @@ DESIGN = {
     "arms": '["placebo", "dose"]', "objectives": '["IgG", "fever"]', "minimize": '["fever"]',
     "delta": "0.2", "scale": "[1.0, 0.5]", "max_samples": "90",
 }  # fmt: skip
-MEANS = "arm,gain,harm\nA,0.5,0.1\nB,0.1,0.2\nC,2.0,1.0\n"
+MEANS = "arm,gain,ease\nA,0.5,0.1\nB,0.1,0.2\nC,2.0,1.0\n"
 TABLE = """arm,endpoint,scale,n,geometric_mean,ci_lower,ci_upper
 A,IgG,log-normal,40,900,700,1157
 B,IgG,log-normal,42,1900,1500,2407

@@ -111,7 +111,7 @@ def test_the_command_takes_the_words_of_a_conduct(cli):
     [
         (["--rate", "0/day"], "must be positive"),
         (["--rate", "5/day", "--delay", "900d"], "longer than the trial"),
-        (["--look", "5000"], "comes after max_samples"),
+        (["--look", "5000"], "comes after --max-samples"),
         (["--dropout", "100%"], "must be a share"),
         (["--rate", "5/day", "--delay", "nose=3d"], "no endpoint"),
     ],

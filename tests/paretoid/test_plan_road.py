@@ -188,7 +188,7 @@ def test_the_road_from_a_table_with_each_option(road, option):
     code, out, err = road(f"{OPTIONS[option]} --json")
     assert code == 0, err
     data = json.loads(out)
-    assert data["conclusion"].startswith("Participants in simulated trials: ")
+    assert data["conclusion"].startswith("In simulated trials ")
     assert data["goals"]
 
 
@@ -196,7 +196,7 @@ def test_the_road_from_a_table_with_each_option(road, option):
 def test_the_road_with_options_that_meet(road, line, tmp_path):
     code, out, err = road(line)
     assert code == 0, err
-    assert out.startswith(("Participants in simulated trials: ", "Nothing settles"))
+    assert out.startswith(("In simulated trials ", "Nothing settles"))
     if "--out" in line:
         page = (tmp_path / "made" / "report.html").read_text()
         design = (tmp_path / "made" / "design.html").read_text()

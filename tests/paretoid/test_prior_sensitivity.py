@@ -117,7 +117,7 @@ def test_sample_sizes_are_those_of_a_plan_made_under_each_prior(few_against_many
     assert len(np.unique(priors.samples_needed)) > 2
     shares = pareto_probability(few_against_many)
     words = " ".join(as_text(few_against_many, shares, planned, 60, priors=priors).split())
-    assert "N for 90% assurance, one arm (margin 0.3)" in words
+    assert "N for 90%: one arm (margin 0.3)" in words
     assert "N is simulated on 15 draws under each prior" in words
     data = as_dict(few_against_many, shares, planned, priors=priors)["prior_sensitivity"]
     needed = data["priors"]["wider"]["samples_needed"]

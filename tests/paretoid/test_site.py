@@ -1033,7 +1033,7 @@ def call(tmp_path, monkeypatch):
     """Call a command of `paretoid trial`; returns what it printed."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "design.toml").write_text(
-        f"arms = {json.dumps(ARMS)}\nobjectives = ['IgG', 'fever']"
+        f"arms = {json.dumps(ARMS)}\nobjectives = ['IgG', 'fever']\nminimize = ['fever']"
     )
 
     def run(*words, code=0):
@@ -1097,8 +1097,9 @@ def test_an_odd_outcome_is_asked_back_at_the_site_by_its_own_outcomes(call):
     out = call("sync", "trial.db", "north")
     assert "11 recorded" in out
     assert "odd, and not recorded: 1 outcome; no site knows of this" in out
-    assert f"north {last}: IgG=9500 of 12 lies far outside the 11 outcomes" in out
-    assert "The site notes: asked back: " in out
+    flat = " ".join(out.split())
+    assert f"north {last}: IgG=9500 of 12 lies far outside the 11 outcomes" in flat
+    assert "The site notes: asked back: " in flat
     (command,) = [line for line in out.splitlines() if "as it is: " in line]
     *words, name = command.partition("paretoid trial ")[2].split()
     assert out.count(name) == 3  # the name, and two commands

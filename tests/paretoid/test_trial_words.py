@@ -66,7 +66,7 @@ def test_a_status_has_means_in_units_with_their_spread():
     for text in (str(status), status._repr_html_()):
         assert "1,000 ELU/ml (sd of logs 2.66, n=4)" in text
         assert "more IgG, less pain and less fever is better" in text
-        assert "1.5-fold in IgG, 2 mm in pain and 0 in fever margin" in text
+        assert "margin 1.5-fold in IgG, 2 mm in pain and 0 in fever" in text
         assert not PYTHON.search(text)
 
 
@@ -108,7 +108,7 @@ def test_a_status_without_units_has_numbers_only():
 def test_what_is_sure_is_said_with_the_margin():
     """B is optimal outright; that is shown only up to the margin, and A is out."""
     status = answered(pt.ParetoSet(LOG(1.5))).status()
-    assert "all optimal arms (1.5-fold margin): B" in str(status)
+    assert "all optimal arms (margin 1.5-fold): B" in str(status)
     assert re.search(r"^B +within 1.5-fold of optimal  ", str(status), re.M)
     both = str(replace(status, dominated={"B": "A"}))
     assert "within 1.5-fold of optimal, and out (likely dominated by A)" in both
@@ -138,14 +138,14 @@ def test_a_note_on_corrections_names_the_goal_in_words():
     trial = answered(pt.ParetoSet(LOG(1.5)))
     trial.correct(1, [6.0], reason="misread")
     (note,) = trial.status().notes
-    assert "1 correction came after the answer to 'all optimal arms (1.5-fold margin)'" in note
+    assert "1 correction came after the answer to 'all optimal arms (margin 1.5-fold)'" in note
     trial.correct(2, [6.0], reason="misread")
     assert "2 corrections came" in trial.status().notes[0]
 
 
 def test_goals_that_do_not_fit_each_other_are_named_in_words():
     goals = [pt.ParetoSet(LOG(1.5)), pt.AtMost(1)]
-    words = r"the goals \(all optimal arms \(1.5-fold margin\), one arm\) differ in eps1"
+    words = r"the goals \(all optimal arms \(margin 1.5-fold\), one arm\) differ in eps1"
     with pytest.raises(ValueError, match=words):
         Design(["A", "B"], ["IgG"], goals, logs=["IgG"])
 
@@ -168,7 +168,7 @@ rho = [5.0, 17.534]
     )
     code, new, _ = cli("trial", "new", "design.toml", "t.db")
     assert code == 0
-    assert "one arm (1.5-fold in IgG and 0 in fever margin)" in new
+    assert "one arm (margin 1.5-fold in IgG and 0 in fever)" in new
     assert "more IgG and less fever is better" in new
     assert "Mixture, rho by arm, 5 to 17.5: proved" in new
     cli("trial", "next", "t.db", "-n", 40)
@@ -178,7 +178,7 @@ rho = [5.0, 17.534]
     (tmp_path / "all.csv").write_text("\n".join(["id,arm,IgG,fever", *rows]))
     code, recorded, _ = cli("trial", "record", "t.db", "--csv", "all.csv", "--yes")
     assert code == 0
-    assert "one arm (1.5-fold in IgG and 0 in fever margin): B" in recorded
+    assert "one arm (margin 1.5-fold in IgG and 0 in fever): B" in recorded
     monkeypatch.setenv("COLUMNS", "80")
     code, status, _ = cli("trial", "status", "t.db")
     lines = status.split("\n")
