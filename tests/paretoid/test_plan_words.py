@@ -1,0 +1,130 @@
+"""What a plan says, against slow references: what is known by N, limits, its conclusion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paretoid as pt
+from paretoid import plots
+from paretoid.estimation import pareto_probability, plan, posterior_bandits
+from paretoid.estimation.draws import posterior_draws
+from paretoid.estimation.instances import tell_scales
+from paretoid.report.calendar_words import settled_words
+from paretoid.report.plan_sentences import conclusion
+from paretoid.report.plan_text import as_dict, as_text
+
+LIMITS = {"ease & rest": pt.at_least(1.1)}
+LATE = pt.Conduct(rate=5.0, delay=8.0, look=60)
+
+
+@pytest.fixture(scope="module")
+def limited(nasty_fit):
+    goal = pt.ParetoSet(limits=LIMITS)
+    return plan(nasty_fit, goal, radius=pt.Mixture(), draws=30, replications=2, max_samples=400)
+
+
+@pytest.mark.parametrize("conduct", [None, LATE], ids=["ideal", "late"])
+def test_what_is_known_at_the_mean_is_what_trials_of_that_size_know(nasty_fit, conduct):
+    """Made again one by one with that many participants, not read off trials that end elsewhere."""
+    options = {"radius": pt.Mixture(rho=5.0), "delta": 0.2, "seed": 3}
+    goals = [pt.ParetoSet(1.0), pt.AtMost(1, 1.0)]
+    planned = plan(
+        nasty_fit, goals, draws=12, replications=2, max_samples=600, conduct=conduct, **options
+    )
+    for g, goal in enumerate(goals):
+        one = planned.isel(goal=g)
+        N = round(float(one.stopping_time.mean()))
+        bandits = tell_scales(posterior_bandits(nasty_fit, 12), nasty_fit, pt.Mixture(), 0.95)
+        again = pt.simulate(bandits, goal, max_samples=N, conduct=conduct, **options).isel(
+            goal=0, replication=0
+        )
+        expected = [float((again.settled == kind).sum() / 12) for kind in (1, -1, 0)]
+        assert one.arms_settled.sel(budget=N).values.tolist() == pytest.approx(expected)
+        assert float(one.answered.sel(budget=N)) == float(again.stopped.mean())
+        at_mean, at_end = settled_words(one)
+        assert at_mean.startswith(f"at {N} participants (the mean)")
+        assert ("once their outcomes have come" in at_mean) == (conduct is not None)
+        assert f" {expected[2]:.3g} undecided" in at_mean or expected[2] % 1 == 0
+        assert at_end.startswith("when a trial ends, answered or not,")
+    assert conduct is None or planned.budget.values.min() >= 60
+    axes = plots.settled(planned, 1)
+    assert axes.get_xlim()[1] == planned.budget.values.max()
+    assert "one arm" in axes.get_title(loc="right")
+
+
+def test_limits_count_in_the_probabilities_that_head_a_plan(nasty_fit, limited):
+    shares = pareto_probability(nasty_fit, limits=LIMITS)
+    means, _ = posterior_draws(nasty_fit)
+    feasible, best = np.zeros((2, 4))
+    for draw in means:
+        meets = draw[:, 1] >= 1.1
+        feasible += meets
+        for i in range(4):  # the other endpoint alone is compared
+            best[i] += meets[i] and not (meets & (draw[:, 0] > draw[i, 0])).any()
+    assert shares.feasible.values == pytest.approx(feasible / len(means))
+    assert shares.optimal.values == pytest.approx(best / len(means))
+    assert 0 < shares.feasible.values[2] < 1
+    text = as_text(nasty_fit, shares, limited, 100)
+    assert "meets limits  optimal of those" in text
+    data = as_dict(nasty_fit, shares, limited)
+    assert data["probability_meets_limits"] == dict(
+        zip(data["arms"], shares.feasible.values.tolist(), strict=True)
+    )
+    with pytest.raises(ValueError, match="nothing to say about practical domination"):
+        pareto_probability(nasty_fit, 0.5, margin_means="all", limits=LIMITS)
+
+
+def test_the_column_of_a_practical_margin_says_what_it_is(nasty_fit):
+    goal = pt.PracticalSet(0.5)
+    planned = plan(nasty_fit, goal, draws=4, replications=2, max_samples=120)
+    shares = pareto_probability(nasty_fit, 0.5, margin_means="all")
+    text = as_text(nasty_fit, shares, planned, 120)
+    assert "not practically dominated" in text
+    assert "in margin" not in text
+
+
+def test_limits_are_drawn_in_the_pictures_of_a_fit(nasty_fit):
+    panels = plots.forest(nasty_fit, limits=LIMITS)
+    for d, axis in enumerate(panels):
+        dashed = [line.get_xdata()[0] for line in axis.get_lines() if line.get_linestyle() == "--"]
+        assert dashed == ([1.1] if d == 1 else [])
+    (cloud,) = plots.projections(nasty_fit, draws=20, limits=LIMITS)
+    dashed = [line.get_ydata() for line in cloud.get_lines() if line.get_linestyle() == "--"]
+    assert [list(ends) for ends in dashed] == [[1.1, 1.1]]
+    front = [text.get_text() for text in cloud.get_figure().legends[0].get_texts()]
+    assert sum("(front)" in name for name in front) == 1  # of those within the limit the best
+
+
+def test_no_t_star_of_another_problem_stands_beside_n(nasty_fit, limited):
+    few = {"radius": pt.Mixture(), "draws": 3, "replications": 2, "max_samples": 100}
+    exact = plan(nasty_fit, [pt.ParetoSet(), pt.AtMost(1)], **few)
+    assert np.isfinite(float(exact.characteristic_time))
+    shares = pareto_probability(nasty_fit)
+    assert "T* =" in as_text(nasty_fit, shares, exact)
+    others = [
+        limited,
+        plan(nasty_fit, pt.ParetoSet(0.1), **few),
+        plan(nasty_fit, pt.AtMost(1), **few),
+    ]
+    for other in others:
+        assert np.isnan(float(other.characteristic_time))
+        assert np.isnan(float(other.lower_bound))
+        assert "T* =" not in as_text(nasty_fit, shares, other)
+
+
+def test_the_conclusion_says_how_many_for_what_and_what_is_proved(limited):
+    two = limited.isel(goal=[0, 0]).copy(deep=True)
+    two["stopping_time"].values[:] = [[100] * 26 + [350] * 4, [10] * 30]
+    two["stopped"].values[:] = True
+    words = conclusion(two)
+    assert words.startswith(
+        "In simulated trials 350 participants are enough 90% of the time to find all optimal arms "
+        "(ease & rest at least 1.1), and 10 participants are enough"
+    )
+    assert words.endswith("an answer is wrong with probability at most 0.1, proved.")
+    two["stopped"].values[0, 20:] = False
+    assert "400 participants are enough 67% of the time only to find" in conclusion(two)
+    heuristic = two.assign_attrs(guarantee="heuristic")
+    assert conclusion(heuristic).endswith("how often an answer is wrong is not proved: this is a "
+                                          "heuristic.")  # fmt: skip
