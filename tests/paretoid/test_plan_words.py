@@ -7,10 +7,12 @@ import pytest
 
 import paretoid as pt
 from paretoid import plots
-from paretoid.estimation import pareto_probability, plan, posterior_bandits
+from paretoid.estimation import pareto_probability, plan, posterior_bandits, settled_in_plan
+from paretoid.estimation.again import trials_of
 from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.instances import tell_scales
 from paretoid.report.calendar_words import settled_words
+from paretoid.report.plan_pictures import plan_pictures
 from paretoid.report.plan_sentences import conclusion
 from paretoid.report.plan_text import as_dict, as_text
 
@@ -53,6 +55,47 @@ def test_what_is_known_at_the_mean_is_what_trials_of_that_size_know(nasty_fit, c
     assert "one arm" in axes.get_title(loc="right")
 
 
+def test_sizes_at_which_no_trial_could_be_held_are_left_out(nasty_fit):
+    """At 5 a day for 8 days nobody's outcome is known before 40 are enrolled, nor a look held."""
+    late = pt.Conduct(rate=5.0, delay=8.0, look=20)
+    planned = plan(
+        nasty_fit, pt.ParetoSet(1.0), radius=pt.Mixture(), draws=3, replications=2,
+        max_samples=200, conduct=late, samples=[10, 20, 30, 200],
+    )  # fmt: skip
+    budgets = planned.budget.values.tolist()
+    assert not {10, 20, 30} & set(budgets)
+    assert 200 in budgets
+
+
+def test_a_plan_is_made_again_with_all_that_shaped_it(nasty_fit):
+    """Ranges, correlation and conduct: at the limit what is settled is what the plan has."""
+    planned = plan(
+        nasty_fit, pt.ParetoSet(0.5), draws=6, replications=2, max_samples=150, correlation=0.8,
+        ranges={"gain": (-5, 11)}, conduct=pt.Conduct(look=40),
+    )  # fmt: skip
+    known = settled_in_plan(nasty_fit, planned, [150]).isel(budget=0, replication=0)
+    last = known.settled.transpose("goal", "instance", "arm").values
+    assert (last == planned.settled.values).all()
+    assert (last != 0).any()
+    again = trials_of(planned, nasty_fit)
+    assert again["conduct"] == pt.Conduct(look=40)
+    assert again["bandit"][0].kinds == ((-5.0, 11.0), "gaussian")
+    assert again["bandit"][0].correlation[0, 1] == 0.8
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_a_page_has_the_settled_picture_of_every_goal_in_its_own_units(nasty_plan):
+    fit, shares, planned = nasty_plan
+    pictures = plan_pictures(fit, shares, planned)["settled"]
+    svgs = [str(picture) for picture in pictures]
+    assert len(svgs) == 2
+    assert svgs[0] != svgs[1]
+    assert "one arm (margin 0.1)" in svgs[1]
+    axes = plots.pareto_probability(pareto_probability(fit, (0.1, 0.25)))
+    labels = axes.get_legend_handles_labels()[1]
+    assert "within 0.1 mg/L in <i>gain</i> and 0.25 in ease & rest of optimal" in labels
+
+
 def test_limits_count_in_the_probabilities_that_head_a_plan(nasty_fit, limited):
     shares = pareto_probability(nasty_fit, limits=LIMITS)
     means, _ = posterior_draws(nasty_fit)
@@ -71,6 +114,9 @@ def test_limits_count_in_the_probabilities_that_head_a_plan(nasty_fit, limited):
     assert data["probability_meets_limits"] == dict(
         zip(data["arms"], shares.feasible.values.tolist(), strict=True)
     )
+    nobody = pareto_probability(nasty_fit, limits={"ease & rest": pt.at_least(99.0)})
+    assert not nobody.optimal.values.any()  # best of none is no answer
+    assert not nobody.near_optimal.values.any()
     with pytest.raises(ValueError, match="nothing to say about practical domination"):
         pareto_probability(nasty_fit, 0.5, margin_means="all", limits=LIMITS)
 

@@ -119,6 +119,8 @@ def test_sample_sizes_are_those_of_a_plan_made_under_each_prior(few_against_many
     words = " ".join(as_text(few_against_many, shares, planned, 60, priors=priors).split())
     assert "N for 90%: one arm (margin 0.3)" in words
     assert "N is simulated on 15 draws under each prior" in words
+    beyond = priors.assign(samples_needed_upper=priors.samples_needed_upper * np.inf)
+    assert "to > 3,000" in " ".join(prior_words(beyond))
     data = as_dict(few_against_many, shares, planned, priors=priors)["prior_sensitivity"]
     needed = data["priors"]["wider"]["samples_needed"]
     assert list(needed.values()) == priors.samples_needed.sel(prior="wider").values.tolist()

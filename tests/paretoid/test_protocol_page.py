@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from html import unescape
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.stats import beta
 
 import paretoid as pt
 from paretoid.explorer import Design
+from paretoid.explorer.design_toml import design_toml
 from paretoid.report.design_words import design_sections, objective
 from paretoid.report.page import TextBlock, render
 from paretoid.report.plan_files import plan_design
@@ -51,6 +53,16 @@ def test_every_part_of_a_statistical_section_is_there_in_order(page):
         "paretoid trial new design.toml trial.db",
     ):
         assert sentence in text, sentence
+
+
+def test_the_design_of_a_plan_knows_units_and_logarithms(nasty_plan):
+    fit, _, planned = nasty_plan
+    design = plan_design(fit, planned)[0]
+    assert design.measured_in.units == {"<i>gain</i>": "mg/L"}
+    assert design.measured_in.logs == ()
+    again = Design.from_dict(tomllib.loads(design_toml(design)))
+    assert again.measured_in == design.measured_in
+    assert again.same_as(design)
 
 
 def test_names_are_text_and_nothing_is_loaded(page, nasty_fit):

@@ -176,11 +176,12 @@ def test_a_plan_says_at_its_last_n_what_settled_by_does(nasty_plan):
     ("goals", "options"),
     [
         ([pt.ParetoSet(limits={"objective 0": pt.at_least(0.5)}), pt.AtMost(1, 0.3)], {}),
+        ([pt.ParetoSet(), pt.AtMost(1, 0.5), pt.Cover(eps2=0.3)], {}),
         (pt.PracticalSet(0.5), {}),
         (pt.ParetoSet(0.1), {"conduct": pt.Conduct(rate=2.0, delay=5.0, look=20)}),
         (pt.ParetoSet(), {"rule": pt.EGE("SR", 60)}),
     ],
-    ids=["limits beside none", "readable loop", "calendar", "its own budget"],
+    ids=["limits beside none", "margins", "readable loop", "calendar", "its own budget"],
 )
 def test_settled_by_serves_every_road(goals, options):
     bandits = [BANDIT, pt.GaussianBandit(BANDIT.means[[2, 0, 1, 3]], 0.5)]
