@@ -68,7 +68,7 @@ def fit(
     from paretoid.report.prior_table import prior_dict, prior_text
 
     note(directions(summary.endpoints, summary.minimize), quiet)
-    note("fitting; PyMC may have to compile first ...", quiet)
+    published.begin_fit(summary, variances, quiet)
     fitted = published.sample(
         summary, variances, json, draws=draws, tune=tune, chains=chains, cores=cores,
         target_accept=target_accept, seed=seed, accept_problems=accept_problems,

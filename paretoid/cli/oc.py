@@ -197,7 +197,7 @@ def oc(
             truths.read_scenarios(scenarios, bandit_of_trial(summary, middle, middle))
         note(directions(summary.endpoints, summary.minimize), quiet)
         if fitted is None:
-            note("fitting; PyMC may have to compile first ...", quiet)
+            published.begin_fit(summary, variances, quiet)
             fitted = published.sample(
                 summary, variances, json, tune=published.TUNE, cores=cores, seed=seed,
                 target_accept=published.TARGET_ACCEPT, progress=shows_progress(quiet),

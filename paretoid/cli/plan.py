@@ -201,7 +201,7 @@ def plan(
     shown = shows_progress(quiet)
     note(directions(summary.endpoints, summary.minimize), quiet)
     if fitted is None:
-        note("fitting; PyMC may have to compile first ...", quiet)
+        published.begin_fit(summary, variances, quiet)
         kinds = kinds_of(summary, within_ranges)
         kind = plan_radius(chosen, kinds, goals, calendar=conducted is not None)
         with compiling_ahead(goals, conducted, lambda words: note(words, quiet), kind):

@@ -77,6 +77,14 @@ def check_sampler(
         check_count(value, name=f"--{name}", least=least, why=why)
 
 
+def begin_fit(summary: TrialSummary, variances: str, quiet: bool) -> None:
+    """Refuse a table that no model fits, and say that what comes next takes its time."""
+    from paretoid.estimation.model import refuse_unidentified
+
+    refuse_unidentified(summary, variances)
+    note("fitting; PyMC may have to compile first ...", quiet)
+
+
 def sample(summary: TrialSummary, variances: str, json: bool, **options: Any) -> Any:
     """The fit. If the sampler fails, that is said in a sentence, as JSON too, and ends with 1."""
     from paretoid import estimation

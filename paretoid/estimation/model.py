@@ -86,7 +86,7 @@ def build_model(
     pm = import_pymc()
     cells = Cells(trial)
     make = _check_priors(priors)
-    _refuse_unidentified(trial, cells, variances)
+    refuse_unidentified(trial, variances)
     default = DefaultPriors.of(trial, prior_width)
     with quiet(), pm.Model(coords=cells.coords) as model:
         if cells.measured:
@@ -273,7 +273,17 @@ def _binary(pm: Any, cells: Cells, make: Mapping[str, Prior], priors: DefaultPri
     pm.Binomial("events", trials, p, observed=events, dims=dims)
 
 
-def _refuse_unidentified(trial: TrialSummary, cells: Cells, variances: str) -> None:
+def refuse_unidentified(trial: TrialSummary, variances: str) -> None:
+    """Refuse a trial whose table leaves open what a model of it needs: sizes, and variances.
+
+    >>> from paretoid.estimation import load_trial
+    >>> refuse_unidentified(load_trial("covboost-groupB"), "separate")
+    >>> refuse_unidentified(load_trial("covboost"), "pooled")    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: 44 of 60 cells report no n, for instance ChAd/ChAd + ChAd, IgG: how much ...
+    """
+    cells = Cells(trial)
     m = cells.measured
     without = np.argwhere(np.isnan(trial.counts[:, m]))
     if len(without):

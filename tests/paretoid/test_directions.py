@@ -98,3 +98,11 @@ def test_commands_say_every_direction_first_and_refuse_before_the_fit(cli, tmp_p
 
 def test_directions_name_every_endpoint():
     assert directions(["a", "b"], []) == "more a and more b is better"
+
+
+@pytest.mark.parametrize("command", ["plan", "fit", "oc"])
+def test_a_table_that_no_model_fits_is_refused_before_anything_slow_is_announced(cli, command):
+    code, _, err = cli(command, "covboost")
+    assert code == 2
+    assert "44 of 60 cells report no n" in err
+    assert "fitting" not in err
