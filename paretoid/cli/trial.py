@@ -28,7 +28,7 @@ from paretoid.cli.entry import (
 )
 from paretoid.cli.terminal import check_stdout, note, width
 from paretoid.cli.wording import in_command_words
-from paretoid.text import visible
+from paretoid.text import counted, visible
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -306,10 +306,18 @@ def status(ledger: LedgerFile, json: Json = False) -> None:
     Example: paretoid trial status trial.db
     """
     from paretoid.explorer import Explorer
+    from paretoid.explorer.queue import Queue
 
     with Explorer.open(ledger) as explorer:
         standing = explorer.status()
-        show(standing.to_dict(), [standing.words(width(default=10_000))], json)
+        odd = [waiting.name for waiting in Queue.of(explorer).waiting.values()]
+        lines = [standing.words(width(default=10_000))]
+        if odd:
+            lines.append(
+                f"{counted(len(odd), 'odd outcome')} of sites not recorded yet: "
+                f"`paretoid trial sync {ledger}` asks about them"
+            )
+        show({**standing.to_dict(), "odd": odd}, lines, json)
 
 
 def _with_control(data: dict[str, Any], word: str) -> dict[str, Any]:
