@@ -15,6 +15,7 @@ from paretoid.goals.base import as_answer
 from paretoid.runs.setting import Setting
 from paretoid.theory.member import worth
 from paretoid.theory.radii import Mixture
+from paretoid.units import Units
 from paretoid.validation.conformance.member import MemberTests, problems
 from paretoid.validation.delta_correct import delta_correctness, engine
 from paretoid.view import Samples, Standing, View
@@ -128,9 +129,12 @@ class GoalTests(MemberTests):
         assert self.member.is_correct(answer, bandit.oriented)
 
     def test_it_speaks(self) -> None:
-        """words() is a phrase for reports, its text a label."""
-        assert isinstance(self.member.words(), str)
-        assert self.member.words().strip()
+        """words() is a phrase for reports, label() one for legends; units are told to both."""
+        units = Units(tuple(f"objective {d}" for d in range(self.objectives)))
+        for phrase in (self.member.words(), self.member.words(units), self.member.label(),
+                       self.member.label(units)):  # fmt: skip
+            assert isinstance(phrase, str)
+            assert phrase.strip()
         assert " at 0x" not in str(self.member)
 
     def test_gaps_have_one_number_for_each_arm(self) -> None:
