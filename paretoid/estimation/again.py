@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paretoid import registry
@@ -26,10 +27,14 @@ def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Rad
     return goals, registry.parse(planned.attrs["radius"], "radius")
 
 
-def conduct_of(planned: xr.Dataset) -> Conduct | None:
-    """How the simulated trials ran; None of a plan that was given no conduct."""
-    written = planned.attrs.get("conducted")
-    return None if written is None else Conduct(**registry.split(written)[1])
+def conduct_of(attributes: Mapping[Any, Any]) -> Conduct | None:
+    """How simulated trials ran, to the last digit; None where the attributes do not say.
+
+    >>> conduct_of({"conducted": "Conduct(look=50)"}) == Conduct(look=50), conduct_of({})
+    (True, None)
+    """
+    written = attributes.get("conducted")
+    return Conduct(**registry.split(str(written))[1]) if written else None
 
 
 def trials_of(planned: xr.Dataset, fit: Any, posterior: Any = None) -> dict[str, Any]:
@@ -45,6 +50,6 @@ def trials_of(planned: xr.Dataset, fit: Any, posterior: Any = None) -> dict[str,
     )  # fmt: skip
     return {
         "bandit": tell_scales(bandits, fit, radius, planned.attrs["scale_quantile"]),
-        "goals": goals, "radius": radius, "replications": 1, "conduct": conduct_of(planned),
+        "goals": goals, "radius": radius, "replications": 1, "conduct": conduct_of(planned.attrs),
         "delta": float(planned.attrs["delta"]), "seed": int(planned.attrs["seed"]),
     }  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paretoid.conduct import Conduct
+from paretoid.estimation.again import conduct_of
 from paretoid.registry import label_of, split
 from paretoid.report import methods
 from paretoid.report.page import Block, Cell, TableBlock, TextBlock
@@ -183,7 +184,4 @@ _FIELDS = {
 
 def _conduct_of(attrs: Mapping[str, Any]) -> Conduct | None:
     """How trials ran, to the last digit; None where only words are left of it."""
-    written = attrs.get("conducted")
-    if written:
-        return Conduct(**split(str(written))[1])
-    return None if attrs.get("conduct") else Conduct()
+    return conduct_of(attrs) or (None if attrs.get("conduct") else Conduct())

@@ -137,7 +137,7 @@ def plan_design(fit: Any, planned: xr.Dataset, source: str = "") -> tuple[Design
         trial.arms, trial.endpoints, [goal for goal in goals if goal is not None],
         float(planned.attrs["delta"]), scale=scale, radius=radius, minimize=trial.minimize,
         outcomes="binary" if binary else kinds, seed=int(planned.attrs["seed"]),
-        conduct=conduct_of(planned), max_samples=int(planned.attrs["max_samples"]),
+        conduct=conduct_of(planned.attrs), max_samples=int(planned.attrs["max_samples"]),
         **units_of(trial).to_dict(),
     )  # fmt: skip
     logs = design.measured_in.logs
