@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from paretoid.runs.settling import settled_by
     from paretoid.runs.simulate import simulate
     from paretoid.runs.trace import Run, run_once
+    from paretoid.theory.limits import Limit
     from paretoid.theory.radii import (
         BetaBinomial,
         KaufmannKoolen,
@@ -76,6 +77,7 @@ _NAMES = {
     "runs.anytime": "anytime",
     "runs.settling": "settled_by",
     "runs.simulate": "simulate",
+    "theory.limits": "Limit",
     "theory.radii": "BetaBinomial KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius "
     "Radius RoleTerms SingleArm UnknownScale",
     "theory.shares": "Shares",
@@ -90,9 +92,9 @@ __all__ = [
     "APE", "Allocation", "ArmMixture", "AtMost", "Bandit", "BernoulliBandit", "BetaBinomial",
     "Campaign", "CampaignError", "Conduct", "Cover", "EGE", "Explorer", "GaussianBandit",
     "Goal", "INSTANCES", "IteratedLogarithm", "KaufmannKoolen", "LUCB", "LUCB1Like", "LUCBpp",
-    "MixedBandit", "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet", "PosteriorSampling",
-    "PracticalSet", "Radius", "Randomisation", "ResampledBandit", "RoleTerms", "RoundRobin",
-    "Rule", "Run",
+    "Limit", "MixedBandit", "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet",
+    "PosteriorSampling", "PracticalSet", "Radius", "Randomisation", "ResampledBandit",
+    "RoleTerms", "RoundRobin", "Rule", "Run",
     "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
     "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
     "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",

@@ -184,7 +184,7 @@ def sample_bounds(
     if sharp is None or _sure(sharp, delta):
         return Bounds(ordered)
     del ordered["sharp_bound"]
-    pairs = _with_pairs(radius)
+    pairs = with_pairs(radius)
     paired = setting_bounds(known, goal, delta, pairs, proved=True, names=["sharp_bound"])
     stronger = paired["sharp_bound"]
     first = {"sharp_bound_pairs": stronger} if _sure(stronger, delta) else {}
@@ -196,8 +196,12 @@ def _sure(bound: Bound, delta: float) -> bool:
     return bound.probability is not None and bound.probability >= (1 - delta) * (1 - 1e-9)
 
 
-def _with_pairs(radius: Mixture | KaufmannKoolen) -> Radius:
-    """The radius whose intervals hold all together: a union over pairs has no shares."""
+def with_pairs(radius: Mixture | KaufmannKoolen) -> Mixture | KaufmannKoolen:
+    """The radius whose intervals hold all together: a union over pairs has no shares.
+
+    >>> with_pairs(KaufmannKoolen(union="claims"))
+    KaufmannKoolen(calibration='exact', union='pairs')
+    """
     if isinstance(radius, Mixture):
         return replace(radius, union="pairs", shares=None)
     return replace(radius, union="pairs")

@@ -13,28 +13,34 @@ from paretoid.text import meant
 
 #: what is usually better the less there is of it
 _LESS = re.compile(
-    r"toxic|drop[- ]?out|withdraw|adverse|\baes?\b|\bsaes?\b|mortal|death|died|fail|pain|time[- ]to"
-    r"|cost|latenc|depress|anxiety|symptom|sever|relapse|recurren|harm|error|churn|bounce|bleed"
+    r"toxic|drop[- ]?out|withdraw|adverse|\baes?\b|\bsaes?\b|mortal|death|died|fail|pain|cost"
+    r"|latenc|depress|anxiety|symptom|sever|relapse|recurren|progress|harm|error|churn|bounce|bleed"
     r"|side[- ]effect|hospital|infect|fever|nausea|vomit|waiting|complication|disabilit|fatigue"
+    r"|blood pressure|cholesterol|\bldl\b|hba1c|glucose|viral load|length of stay|\brisk|burden"
 )
 
 #: what turns such a name round, as in "pain-free days" or "survival without relapse"
 _MORE = re.compile(r"free|without|surviv|relief|improve|reduc|recover|avoid|prevent|protect|toler")
 
+#: a waiting time goes either way, whatever is waited for: relief or relapse
+_EITHER = re.compile(r"\btime[- ]to\b|\btime until\b")
+
 
 def usually_less(name: str) -> bool:
-    """True: less of an endpoint with this name is usually better.
+    """True: less of an endpoint with this name is usually, or as often as not, better.
 
     >>> [usually_less(name) for name in ("Toxicity, grade 3", "time to relief", "pain", "IgG")]
-    [True, False, True, False]
+    [True, True, True, False]
+    >>> usually_less("pain relief")
+    False
     """
     plain = name.lower().replace("_", " ")
-    return bool(_LESS.search(plain)) and not _MORE.search(plain)
+    return bool(_EITHER.search(plain) or (_LESS.search(plain) and not _MORE.search(plain)))
 
 
 #: how to answer the question of `check_directions`, for a table and for a TOML file
 _TABLE = (
-    "Name it in minimize if less is better, in maximize if more is; or give a table of published "
+    "Name it in minimize= if less is better, in maximize= if more is; or give a table of published "
     "summaries a column better, with smaller or larger in it."
 )
 IN_TOML = "List under minimize where less is better; an empty list says that more is, everywhere."

@@ -123,6 +123,34 @@ def parse(spec: str, what: str) -> Any:
     return make(name, given, what, shown=spec)
 
 
+def parse_all(specs: str, what: str) -> list[Any]:
+    """What texts with semicolons between them name; names in quotes may have semicolons too.
+
+    >>> parse_all("AtMost(k=2); ParetoSet(limits={'pain; worst': Limit(most=3.0)})", "goal")
+    [AtMost(k=2, eps1=0.0), ParetoSet(eps1=0.0, limits={'pain; worst': Limit(most=3.0)})]
+    """
+    return [parse(ast.unparse(one), what) for one in ast.parse(specs).body]
+
+
+def calls(specs: str) -> str:
+    """Texts with semicolons between them as a script writes them after `import paretoid as pt`.
+
+    >>> calls("AtMost(k=2); ParetoSet(limits={'pain; worst': Limit(most=3.0)})")
+    "pt.AtMost(k=2), pt.ParetoSet(limits={'pain; worst': pt.Limit(most=3.0)})"
+    """
+    try:
+        return ", ".join(ast.unparse(_Public().visit(one)) for one in ast.parse(specs).body)
+    except SyntaxError:  # somebody else's member, which prints as it likes
+        return specs
+
+
+class _Public(ast.NodeTransformer):
+    """Every name as one of the package's."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Attribute(ast.Name("pt"), node.id)
+
+
 def goal_of(spec: str) -> Goal | None:
     """The goal of ours that a Dataset's coordinate prints; None if it is none.
 

@@ -74,7 +74,11 @@ class Limit:
 
     @property
     def value(self) -> float:
-        """The limit itself."""
+        """The limit itself.
+
+        >>> Limit(most=0.3).value
+        0.3
+        """
         value = self.most if self.least is None else self.least
         assert value is not None
         return value

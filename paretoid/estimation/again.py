@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def design_of(planned: xr.Dataset, trial: TrialSummary) -> tuple[list[Goal], Radius]:
     """The goals, with their margins, and the radius of a plan."""
-    asked = [registry.parse(goal, "goal") for goal in planned.attrs["asked"].split("; ")]
+    asked = registry.parse_all(planned.attrs["asked"], "goal")
     goals = with_margin(asked, trial, planned.attrs["fold"] or None)
     return goals, registry.parse(planned.attrs["radius"], "radius")
 

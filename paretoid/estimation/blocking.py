@@ -113,8 +113,8 @@ def ties_in_words(
         if not left:
             continue
         said.append(
-            f"For {goal.words(units)}: {left} of {len(done)} draws are censored at "
-            f"{max_samples:,} samples{_named(found[~done], arms)}. Consider {advice(goal)}."
+            f"For {goal.words(units)}: {left} of {len(done)} simulated trials have no answer by "
+            f"{max_samples:,} participants{_named(found[~done], arms)}. Consider {advice(goal)}."
         )
     return " ".join(said)
 
@@ -131,7 +131,7 @@ def _named(pairs: IntArray, arms: Sequence[str]) -> str:
     more = sum(known.values()) - sum(often for _, often in known.most_common(_NAMED))
     if more:
         listed.append(f"others ({more})")
-    return f"; hardest to settle of what is open then: {'; '.join(listed)}"
+    return f"; what held them up most: {'; '.join(listed)}"
 
 
 def advice(goal: Goal) -> str:

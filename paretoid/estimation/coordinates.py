@@ -29,11 +29,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pymc.logprob.transforms import Transform
-from pymc.math import log
 from scipy.special import polygamma, psi
 
+from paretoid.estimation.compat import quiet
 from paretoid.theory.checks import FloatArray, IntArray
+
+with quiet():
+    from pymc.logprob.transforms import Transform
+    from pymc.math import log
 
 #: (location, scale) of a variable, from its parents
 Place = Callable[..., tuple[Any, Any]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paretoid.bandits.kinds import Kind, kind_in_words
+from paretoid.bounds import with_pairs
 from paretoid.estimation.summary import TrialSummary
 from paretoid.theory.checks import is_number
 from paretoid.theory.radii import BetaBinomial, KaufmannKoolen, Mixture, PairwiseRadius, Radius
@@ -116,22 +117,33 @@ def published_in_words(radius: Radius, goals: int, mix: float, shared: bool) -> 
 
 
 def bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
-    """The radius whose inversion stands for this one, and what that means."""
+    """The radius whose inversion stands for this one, and what that means.
+
+    A union over pairs, because a bound holds where all intervals do: no probability is proved for
+    those of a union over claims to hold all at once.
+    """
+    stand_in: Mixture | KaufmannKoolen
+    if isinstance(radius, KaufmannKoolen):
+        stand_in = with_pairs(KaufmannKoolen())
+    elif isinstance(radius, Mixture):
+        stand_in = with_pairs(radius)
+    else:
+        stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union="pairs")
+    if stand_in == radius and not informed:
+        whose = "this plan's own radius"
+    else:
+        whose = f"another radius ({type(stand_in).__name__}, a union over pairs, uniform shares"
+        whose += ", scale 1/2)" if isinstance(radius, BetaBinomial) else ")"
     if isinstance(radius, (Mixture, KaufmannKoolen)):
-        whose = "the plan's own radius" + (" with uniform shares" if informed else "")
-        return radius, (
-            f"sharp_bound inverts {whose} on each draw; theorem_1 is for the radius "
-            f"of the paper. Both hold if all intervals do, and take the largest scale per endpoint"
+        why = ", with the largest scale per endpoint"
+    elif isinstance(radius, BetaBinomial):
+        why = ": this plan's own has no such bound"
+    else:
+        why = (
+            ", which is told each draw's scales: a rough figure, for this plan's radius must also "
+            "learn them"
         )
-    if isinstance(radius, BetaBinomial):
-        plain = Mixture(radius.rho, radius.union)
-        return plain, (
-            "sharp_bound is for another radius (Mixture with scale 1/2): this plan's own has no "
-            "such bound; theorem_1 is for the radius of the paper"
-        )
-    stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union=getattr(radius, "union", "claims"))
     return stand_in, (
-        "sharp_bound is for another radius, which is told each draw's scales (Mixture, uniform "
-        "shares): a rough figure, for this plan's radius must also learn them; theorem_1 is for "
-        "the radius of the paper"
+        f"sharp_bound is for {whose}{why}; theorem_1 is for the radius of the paper. With those "
+        f"radii a trial takes no more than that with probability at least 1 - delta"
     )

@@ -90,6 +90,7 @@ def pareto_probability(
             "draws": len(means),
             "assumptions": " ".join(trial.assumptions),
             "units": units_of(trial).to_json(),
+            **({"limits": repr(dict(limits))} if limits else {}),
         },
     )
 

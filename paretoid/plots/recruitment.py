@@ -58,7 +58,8 @@ def recruitment(planned: Any, *, of: str = "participants", ax: Axes | None = Non
         said = f"not reached within {planned.attrs['max_samples']:,} participants at any rate"
         axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center")
     axes.set_xlabel(f"participants enrolled {unit}")
-    axes.set_ylabel("N for 90% assurance" if of == "participants" else "days to the answer, mean")
+    days_to = "days to the answer or the limit, mean"
+    axes.set_ylabel("N for 90% assurance" if of == "participants" else days_to)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     style.grid(axes)
     style.legend(axes)

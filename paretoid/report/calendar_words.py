@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: heads of the curve against the recruitment rate
-RATE_HEADS = ["recruitment", "N for 90% assurance", "mean days"]
+RATE_HEADS = ["recruitment", "N for 90% assurance", "mean days, answered or not"]
 
 
 def nothing_settles(planned: xr.Dataset) -> list[str]:
@@ -74,13 +74,14 @@ def calendar_rows(plan: xr.Dataset) -> list[list[str]]:
         return []
     enrolled = float(plan.stopping_time.mean())
     analysed, days = float(plan.analysed.mean()), float(plan.duration.mean())
-    least = "" if bool(plan.stopped.all()) else ">= "
+    least, ideally = ("" if bool(all_of.all()) else ">= "
+                      for all_of in (plan.stopped, plan.ideal_stopped))  # fmt: skip
     rows = [
         ["enrolled at the answer, mean", least + text.count(enrolled)],
-        ["analysed then, mean", text.count(analysed)],
-        ["on dominated arms, mean", text.count(float(plan.on_dominated.mean()))],
+        ["analysed then, mean", least + text.count(analysed)],
+        ["on dominated arms, mean", least + text.count(float(plan.on_dominated.mean()))],
         ["N for 90%, ideal", text.at_most(float(plan.ideal_needed), plan.attrs["max_samples"])],
-        ["enrolled, mean, ideal", text.count(float(plan.ideal_stopping_time.mean()))],
+        ["enrolled, mean, ideal", ideally + text.count(float(plan.ideal_stopping_time.mean()))],
     ]
     if math.isfinite(days):
         rows.insert(2, ["calendar time, mean", f"{least}{days:,.0f} days"])

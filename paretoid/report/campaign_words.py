@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paretoid.registry import calls
 from paretoid.report import methods
 from paretoid.report.page import Block, TextBlock, settings, versions_table
 
@@ -71,8 +72,6 @@ def repeat(stored: StoredCampaign, command: str) -> list[Block]:
     blocks: list[Block] = []
     if command:
         blocks += [TextBlock("This report:"), TextBlock(command, "code")]
-    goals = ", ".join(f"pt.{goal}" for goal in about["goals"])
-    radii = ", ".join(f"pt.{radius}" for radius in about["radii"])
     bandits = "bandit" if about["single"] else "bandits"
     script = f"""import paretoid as pt
 
@@ -82,9 +81,9 @@ runs = pt.open_campaign({str(stored.directory)!r})    # all runs, read when need
 {_bandits(stored)}
 campaign = pt.Campaign(
     {bandits},
-    [{goals}],
-    rule=pt.{about["rule"]},
-    radii=[{radii}],
+    [{calls("; ".join(about["goals"]))}],
+    rule={calls(about["rule"])},
+    radii=[{calls("; ".join(about["radii"]))}],
     deltas={about["deltas"]!r},
     replications={stored.runs.sizes["replication"]}, seed={about["seed"]},
     max_samples={about["max_samples"]!r},

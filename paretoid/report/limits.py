@@ -15,7 +15,8 @@ _INSTANCES, _ARMS = 20, 40
 #: name of a bound in `paretoid.bounds`: what a table calls it, and what it is
 WORDS = {
     "sharp_bound": ("sharp bound", (
-        "Sharp bound: APE has stopped by then whenever all its confidence intervals hold."
+        "Sharp bound: APE has stopped by then whenever all its confidence intervals hold; with "
+        "union='pairs' that has probability at least 1 - delta, with union='claims' less is proved."
     )),
     "theorem_1": ("Theorem 1", (
         "Theorem 1 of Kone et al. (2023): the same, with probability at least 1 - delta, for the "

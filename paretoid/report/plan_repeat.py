@@ -10,7 +10,7 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
 from paretoid.estimation.ranges import correlation_of, ranges_of
-from paretoid.registry import goal_of, radius_of
+from paretoid.registry import calls, goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.fitted import fit_call
 from paretoid.report.page import Block, TextBlock, settings, versions_table
@@ -60,18 +60,13 @@ def radius_said(planned: xr.Dataset) -> str:
 def exact(planned: xr.Dataset) -> list[Block]:
     """The goals and the radius with every digit, as Python reads them."""
     goals = planned.attrs.get("asked", "; ".join(map(str, planned.goal.values)))
-    listed = ", ".join(f"pt.{goal}" for goal in goals.split("; "))
     said = (
         "The goals as they were asked for and the radius that was simulated, to the last digit; "
         "design.toml holds the same for the trial itself."
     )
-    code = f"import paretoid as pt\n\ngoals = [{listed}]\nradius = {_radius(planned)}"
+    radius = calls(str(planned.attrs["radius"]))
+    code = f"import paretoid as pt\n\ngoals = [{calls(goals)}]\nradius = {radius}"
     return [TextBlock(said), TextBlock(code, "code")]
-
-
-def _radius(planned: xr.Dataset) -> str:
-    """The radius as Python reads it after `import paretoid as pt`."""
-    return "pt." + str(planned.attrs["radius"]).replace("shares=Shares(", "shares=pt.Shares(")
 
 
 def script(planned: xr.Dataset, shares: xr.Dataset | None, made: str) -> str:
@@ -91,20 +86,19 @@ def script(planned: xr.Dataset, shares: xr.Dataset | None, made: str) -> str:
         )
     more = ""
     if "asked" in said:
-        asked = ", ".join(f"pt.{goal}" for goal in said["asked"].split("; "))
+        asked = calls(said["asked"])
         more += f"fold={float(said['fold'])!r}, " if said["fold"] else ""
     else:
-        asked = ", ".join(f"pt.{goal_of(str(goal))!r}" for goal in planned.goal.values)
+        asked = calls("; ".join(repr(goal_of(str(goal))) for goal in planned.goal.values))
         again += "# margins to six digits: an older paretoid, which made the plan, kept no more\n"
     if "expected_samples_per_arm" not in said:  # else it is found again
-        more += f"radius={_radius(planned)}, "
+        more += f"radius={calls(str(said['radius']))}, "
     elif said.get("shares", "informed") != "informed":
         more += f"shares={said['shares']!r}, "
     elif float(said.get("mix", 0.2)) != 0.2:
         more += f"mix={float(said['mix'])!r}, "
     if "conducted" in said:
-        conduct = said["conducted"].replace("Randomisation(", "pt.Randomisation(")
-        more += f"conduct=pt.{conduct}, "
+        more += f"conduct={calls(said['conducted'])}, "
     if "correlation" in said:
         more += f"correlation={correlation_of(said)!r}, "
     if "ranges" in said:
@@ -132,4 +126,5 @@ def _probabilities(shares: xr.Dataset | None) -> str:
     means = shares.attrs.get("margin_means", "any")
     margin = f", {eps1!r}" if np.any(eps1) else ""
     margin += f", margin_means={means!r}" if means != "any" else ""
+    margin += f", limits={calls(shares.attrs['limits'])}" if "limits" in shares.attrs else ""
     return f"optimal = estimation.pareto_probability(fit{margin})\n"

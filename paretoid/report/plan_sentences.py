@@ -115,13 +115,8 @@ def bounds_words(planned: xr.Dataset) -> str:
     """What the bounds hold for, without variable names; always said where a bound is."""
     said = str(planned.attrs["bounds_in_words"])
     said = said.replace("sharp_bound", "the sharp bound").replace("theorem_1", "Theorem 1")
-    return (
-        said[:1].upper()
-        + said[1:].rstrip(".")
-        + ". With those radii, trials in which all intervals "
-        "hold, 1 - delta of them at least, take no more than that; N is what the simulated trials "
-        "of this plan took."
-    )
+    said = said[:1].upper() + said[1:].rstrip(".")
+    return f"{said}. N is what the simulated trials of this plan took."
 
 
 def bounds_text(planned: xr.Dataset) -> str:

@@ -385,5 +385,5 @@ def test_words_name_the_condition():
     assert "outcomes 0 or 1 of any rate" in intervals_of(radius, repr(radius))
     assert "if outcomes are 0 or 1 and" in guarantee(radius, True, 0.1)
     stand_in, words = bound_radius(radius, informed=False)
-    assert stand_in == pt.Mixture(rho=50.0)
+    assert stand_in == pt.Mixture(rho=50.0, union="pairs")
     assert "this plan's own has no such bound" in words

@@ -228,6 +228,22 @@ def test_the_script_makes_the_bandit_that_was_stored(bandit, tmp_path, monkeypat
     assert found["campaign"].describe() == pt.Campaign(bandit, replications=2, seed=3).describe()
 
 
+def test_the_script_makes_goals_and_radii_with_values_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bandit = pt.GaussianBandit([[0.1, 2.0], [3.0, 0.4]], 0.7, objectives=["gain", "pain; worst"])
+    made = pt.Campaign(
+        bandit,
+        pt.ParetoSet(limits={"pain; worst": pt.at_most(1.5)}),
+        radii=[pt.Mixture(shares=pt.Shares([0.6, 0.4]))],
+        replications=2,
+        seed=3,
+    )
+    made.run("store")
+    found = {}
+    exec(script_of(campaign_report(read_store("store"))), found)
+    assert found["campaign"].describe() == made.describe()
+
+
 def test_the_script_says_what_the_store_does_not_hold(tmp_path):
     data = [[[0.0, 1.0], [1.0, 1.0]], [[5.0, 4.0], [6.0, 6.0]]]
     bandit = pt.ResampledBandit(data, bounds=(0.0, 6.0))

@@ -10,7 +10,7 @@ import paretoid as pt
 from paretoid import plots
 from paretoid.estimation import pareto_probability, plan
 from paretoid.report import plan_report
-from paretoid.report.calendar_words import rate_rows
+from paretoid.report.calendar_words import calendar_rows, rate_rows
 from paretoid.report.plan_text import as_dict, as_text
 
 CONDUCT = pt.Conduct(rate=5.0, delay=14.0, look=50, dropout=0.1)
@@ -55,6 +55,24 @@ def test_words_and_report_show_the_calendar_beside_the_ideal(nasty_fit, planned)
     for words in ("The trial as it runs, beside the ideal one", "Looks", "in flight",
                   "conduct=pt.Conduct(rate=5.0"):  # fmt: skip
         assert words in page, words
+
+
+def test_means_over_trials_without_an_answer_are_lower_bounds(planned):
+    """Each by its own trials: of the ideal ones all may have their answer."""
+    one = planned.isel(goal=1).copy(deep=True)
+
+    def least(*names):
+        rows = dict(calendar_rows(one))
+        return [rows[name].startswith(">= ") for name in names]
+
+    late = ("enrolled at the answer, mean", "analysed then, mean", "calendar time, mean",
+            "on dominated arms, mean")  # fmt: skip
+    one["stopped"].values[:], one["ideal_stopped"].values[:] = True, True
+    assert least(*late, "enrolled, mean, ideal") == [False] * 5
+    one["stopped"].values[0] = False
+    assert least(*late, "enrolled, mean, ideal") == [True] * 4 + [False]
+    one["ideal_stopped"].values[0] = False
+    assert least("enrolled, mean, ideal") == [True]
 
 
 def test_a_slow_trial_counts_weeks_wherever_a_rate_stands(planned):

@@ -18,8 +18,8 @@ drug,sleep,40,7,2
 
 @pytest.mark.parametrize("name", [
     "toxicity", "Dropout", "drop-out rate", "adverse events", "SAE", "mortality",
-    "treatment failure", "pain", "time to response", "cost", "p99_latency", "depression score",
-    "bounce rate",
+    "treatment failure", "pain", "time to response", "time to relief", "Time_to_recovery",
+    "cost", "p99_latency", "depression score", "bounce rate",
 ])  # fmt: skip
 def test_names_that_go_the_other_way_are_asked_about(name):
     assert usually_less(name)
@@ -35,6 +35,14 @@ def test_names_that_go_the_other_way_are_asked_about(name):
 ])  # fmt: skip
 def test_other_names_are_not(name):
     assert usually_less(name) == (name == "paint")  # a question too many costs one word
+
+
+def test_the_question_names_the_option_on_a_command_line_and_the_argument_in_python(cli, tmp_path):
+    path = tmp_path / "hamd.csv"
+    path.write_text(DEPRESSION)
+    with pytest.raises(ValueError, match="Name it in minimize= if less is better, in maximize= "):
+        TrialSummary.read_csv(path)
+    assert "Name it in --minimize if less" in cli("plan", str(path))[2]
 
 
 def test_a_table_is_asked_about_by_the_library_and_its_column_answers(tmp_path):

@@ -35,6 +35,15 @@ def test_import_loads_nothing_heavy():
     assert python(code) == "[]"
 
 
+def test_what_imports_pymc_is_silent_on_a_machine_that_never_did(tmp_path):
+    """ArviZ 0.23 warns once a day; the day is kept in a cache, empty on a new machine."""
+    code = (
+        "import warnings; warnings.simplefilter('error', FutureWarning);"
+        "from paretoid.estimation import coordinates; print(coordinates.__name__)"
+    )
+    assert python(code, XDG_CACHE_HOME=str(tmp_path)) == "paretoid.estimation.coordinates"
+
+
 def test_bandits_goals_and_instances_need_no_compiler():
     code = (
         "import sys, paretoid as pt; pt.load_instance('covboost'); pt.ParetoSet(); pt.Mixture();"

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import paretoid as pt
-from paretoid import plots
+from paretoid import plots, theory
 from paretoid.estimation import pareto_probability, plan, posterior_bandits, settled_in_plan
 from paretoid.estimation.again import trials_of
 from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.instances import tell_scales
+from paretoid.estimation.plan_words import bound_radius
 from paretoid.report.calendar_words import settled_words
 from paretoid.report.plan_pictures import plan_pictures
 from paretoid.report.plan_sentences import conclusion
@@ -156,6 +157,25 @@ def test_no_t_star_of_another_problem_stands_beside_n(nasty_fit, limited):
         assert np.isnan(float(other.characteristic_time))
         assert np.isnan(float(other.lower_bound))
         assert "T* =" not in as_text(nasty_fit, shares, other)
+
+
+@pytest.mark.parametrize("radius", [
+    pt.Mixture(), pt.Mixture(shares=pt.Shares([0.4, 0.3, 0.2, 0.1])), pt.Mixture(union="none"),
+    pt.KaufmannKoolen(union="claims"), pt.KaufmannKoolen("approximate", union="none"),
+    pt.UnknownScale(), pt.UnknownScale(rho=[5.0, 10.0, 20.0, 40.0]), pt.BetaBinomial(),
+    pt.LUCB1Like(),
+])  # fmt: skip
+def test_bounds_of_a_plan_hold_with_the_probability_that_their_words_state(radius):
+    """Not so the bound of a union over claims, whose intervals no theorem has all at once."""
+    means = [[3.0, 0.0], [2.0, 1.0], [0.5, 2.0], [0.0, 0.0]]
+    stand_in, words = bound_radius(radius, informed=False)
+    assert theory.sample_bound(means, 0.1, stand_in).probability == pytest.approx(0.9)
+    assert words.endswith("no more than that with probability at least 1 - delta")
+    assert "another radius" in words  # none of these is the one that is inverted
+    assert theory.sample_bound(means, 0.1, pt.Mixture()).probability < 0.8
+    own = pt.Mixture(union="pairs")
+    assert bound_radius(own, informed=False)[0] == own
+    assert "this plan's own radius," in bound_radius(own, informed=False)[1]
 
 
 def test_the_conclusion_says_how_many_for_what_and_what_is_proved(limited):

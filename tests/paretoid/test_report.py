@@ -189,11 +189,10 @@ def test_bounds_stand_apart_from_n_with_what_they_hold_for_in_page_and_text(nast
     assert not any("bound" in line or "Theorem" in line for line in legend)
     assert not any("bound" in head for head in page.rows("N for 90% assurance")[0])
     words = " ".join(text.split())
-    remark = "another radius, which is told each draw's scales"
+    remark = "(Mixture, a union over pairs, uniform shares), which is told each draw's scales"
     assert remark in words.split("Upper bounds, median draw.")[1]
     assert remark in page.under("p", "figcaption", "small", "div")
-    event = "trials in which all intervals hold, 1 - delta of them at least"
-    assert event in words
+    assert "a trial takes no more than that with probability at least 1 - delta" in words
     seen = set()
     for g, row in enumerate(page.rows("sharp bound, median draw")):
         for name, cell in (("sharp_bound", row[1]), ("theorem_1", row[2])):
@@ -329,20 +328,24 @@ def test_the_goals_of_the_script_are_those_of_the_plan_to_the_last_digit(eps, sl
         ([pt.ParetoSet(1 / 3), pt.AtMost(2, (0.1 + 0.2, np.pi / 7))], {}),
         ([pt.Cover(np.e / 9, np.pi / 9)], {"radius": pt.Mixture(rho=2 / 3), "samples": [77, 200],
                                            "scale_quantile": 0.9, "delta": 1 / 7, "seed": 5}),
+        ([pt.ParetoSet(limits={"ease & rest": pt.at_least(1.1, slack=0.1)})],
+         {"radius": pt.Mixture(shares=pt.Shares([0.4, 0.3, 0.2, 0.1])),
+          "conduct": pt.Conduct(look=50), "correlation": 0.5}),
     ],
 )  # fmt: skip
 def test_the_script_of_a_plan_gives_the_same_numbers(
     nasty_fit, goals, options, tmp_path, monkeypatch
 ):
     planned = plan(nasty_fit, goals, draws=3, replications=2, max_samples=300, **options)
-    script = script_of(plan_report(nasty_fit, pareto_probability(nasty_fit), planned))
+    shares = pareto_probability(nasty_fit, limits=goals[0].limits)
+    script = script_of(plan_report(nasty_fit, shares, planned))
     assert asked_by(script)[0] == goals
     monkeypatch.chdir(tmp_path)
     save_fit(nasty_fit, "fit.nc")
     session = {}
     exec(script, session)
     xr.testing.assert_identical(session["plan"], planned)
-    xr.testing.assert_identical(session["optimal"], pareto_probability(nasty_fit))
+    xr.testing.assert_identical(session["optimal"], shares)
 
 
 def test_an_older_plan_is_repeated_as_far_as_it_is_known(nasty_plan):
