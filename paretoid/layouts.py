@@ -361,9 +361,14 @@ def _decided(
     if scale in ("normal", "log-normal") and all(re.fullmatch(r"[\s\d.,·-]+", c) for c in filled):
         return Statistic(("mean" if scale == "normal" else "geometric_mean",))
     example = f", such as {filled[0]!r}," if filled else ""
+    counts = "".join(
+        f", or '{endpoint}, events' if they count participants, n of them in a column"
+        for endpoint, statistic in split_heading(name)
+        if statistic.columns == ("events",)
+    )
     readings.problems.append(
         f"{place}: the heading does not say what its numbers{example} are; write for instance "
-        f"'{name}, mean (SD)', '{name}, mean ± SE', '{name}, GMT (95% CI)' or '{name}, n/N'"
+        f"'{name}, mean (SD)', '{name}, mean ± SE', '{name}, GMT (95% CI)' or '{name}, n/N'{counts}"
     )
     return None
 

@@ -206,6 +206,15 @@ def _near(file: Path) -> str:
     return meant(file.name, beside)
 
 
+def column_name(heading: str) -> str:
+    """What a heading is looked up by, so that "CI lower" and "ci_lower" are one column.
+
+    >>> column_name("CI lower")
+    'ci_lower'
+    """
+    return heading.lower().replace(" ", "_")
+
+
 def _decode(data: bytes, name: str) -> str:
     if data[:2] == b"PK" or data[:4] == b"\xd0\xcf\x11\xe0":
         raise ValueError(f"{name} is a spreadsheet file, not text. Export the sheet as CSV first.")
@@ -281,7 +290,7 @@ def _assemble(
         if not columns:
             printed = columns = tuple(values)
             if not exact:
-                columns = tuple(value.lower().replace(" ", "_") for value in values)
+                columns = tuple(map(column_name, values))
             repeated = sorted({c for c in columns if c and columns.count(c) > 1})
             if repeated:
                 problems.append(f"row {number}: the header repeats {', '.join(repeated)}")

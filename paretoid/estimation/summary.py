@@ -15,7 +15,7 @@ from paretoid.directions import check_directions
 from paretoid.estimation.summary_cells import SCALES, ReadCell, read_cell
 from paretoid.estimation.summary_cells import spread_of_interval as spread_of_interval
 from paretoid.layouts import DIRECTIONS, FAILED, as_long
-from paretoid.tables import CsvTable, is_missing, read_journal_table, refuse
+from paretoid.tables import CsvTable, column_name, is_missing, read_journal_table, refuse
 from paretoid.text import meant, plain
 from paretoid.theory.checks import (
     BoolArray,
@@ -24,6 +24,7 @@ from paretoid.theory.checks import (
     check_count,
     check_name,
     check_positive,
+    is_listed,
     is_real,
     refusal,
     shown,
@@ -264,13 +265,14 @@ def summary_of(
         _check_assumed_n(assumed_n)
     readings = []
     long = []
+    header = tables[0].header
     for table in tables:
         read, found = as_long(table, _named_by(table, arms), level, scale)
         long.append(read)
         readings.append(found)
     tables = long
     problems = [problem for found in readings for problem in found.problems]
-    columns = _arm_columns(tables, arms, name, problems)
+    columns = _arm_columns(tables, arms, name, problems, header)
     rows = [(number, row, table) for table in tables for number, row in table.rows]
     names = list(dict.fromkeys(row["endpoint"] for _, row, _ in rows))
     chosen = _choose(endpoints, names, name)
@@ -398,17 +400,35 @@ def _less_is_better(
 def _named_by(table: CsvTable, arms: Any) -> tuple[str, ...]:
     """The columns that name an arm; none if the table has not those that are usual."""
     if arms is not None:
-        return (arms,) if isinstance(arms, str) else tuple(arms)
+        headings = [arms] if isinstance(arms, str) else list(arms) if is_listed(arms) else []
+        if not headings or not all(isinstance(heading, str) for heading in headings):
+            raise refusal(False)(
+                f"arms={shown(arms)} must be the heading of a column, or several in a list: their "
+                f"texts together name an arm. Its header has: {', '.join(table.header)}."
+            )
+        return tuple(map(column_name, headings))
     there = (names for names in _ARM_COLUMNS if names[0] in table.columns)
     return tuple(name for name in next(there, ()) if name in table.columns)
 
 
 def _arm_columns(
-    tables: Sequence[CsvTable], arms: Any, name: str, problems: list[str]
+    tables: Sequence[CsvTable],
+    arms: Any,
+    name: str,
+    problems: list[str],
+    header: Sequence[str],
 ) -> tuple[str, ...]:
+    """The columns that name an arm; refused, with the header as printed, where some are missing."""
     columns = tables[0].columns
     missing = [c for c in ("endpoint",) if c not in columns]
     chosen = _named_by(tables[0], arms)
+    if "endpoint" in missing and arms is None and not chosen:
+        refuse(name, problems)
+        raise ValueError(
+            f"{name} names no arms: no column is called arm, nor endpoint. If a row is an arm, "
+            f"name the column of the arms with arms=, for instance arms={header[0]!r}. Its header "
+            f"has: {', '.join(header)}."
+        )
     if arms is not None:
         missing += [c for c in chosen if c not in columns]
     elif not chosen:
@@ -419,7 +439,7 @@ def _arm_columns(
         refuse(name, problems)  # they may be the reason
         raise ValueError(
             f"{name} lacks the column {' and the column '.join(missing)}. Its header has: "
-            f"{', '.join(columns)}."
+            f"{', '.join(header)}."
         )
     return chosen
 

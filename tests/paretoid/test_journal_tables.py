@@ -237,6 +237,23 @@ def test_two_columns_of_an_endpoint_and_one_of_another_go_together(tmp_path):
     assert "column 'pain' (rows 2 to 3): the heading does not say" in said
 
 
+def test_arms_may_be_named_by_any_column_as_it_is_printed(tmp_path):
+    text = 'Vaccine group,N,IgG mean,IgG SD,"Fever, events"\nA,40,3.1,1.5,4\nB,41,2.0,1.4,9\n'
+    trial = read(tmp_path, text, arms="Vaccine group", minimize="Fever")
+    assert trial.arms == ("A", "B")
+    assert trial.mean[:, 1].tolist() == [4 / 40, 9 / 41]
+    said = problems(tmp_path, text)
+    assert "names no arms: no column is called arm, nor endpoint" in said
+    assert "for instance arms='Vaccine group'. Its header has: Vaccine group, N, IgG mean," in said
+    said = problems(tmp_path, text.replace('"Fever, events"', "Fever events"), arms="vaccine_group")
+    assert "or 'Fever, events' if they count participants" in said
+    for arms in (3, [3], [], ["Vaccine group", None]):
+        with pytest.raises(
+            TypeError, match="must be the heading of a column, or several"
+        ):
+            read(tmp_path, text, arms=arms)
+
+
 def test_a_statistic_that_stands_alone_is_refused_by_name(tmp_path):
     """A name may hold the word: without a column beside it nothing says which it is."""
     said = problems(tmp_path, "arm,n,pain mean,IgG mean,IgG SD\nA,40,9,3,1\nB,40,8,3,1\n")
