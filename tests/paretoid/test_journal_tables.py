@@ -248,9 +248,7 @@ def test_arms_may_be_named_by_any_column_as_it_is_printed(tmp_path):
     said = problems(tmp_path, text.replace('"Fever, events"', "Fever events"), arms="vaccine_group")
     assert "or 'Fever, events' if they count participants" in said
     for arms in (3, [3], [], ["Vaccine group", None]):
-        with pytest.raises(
-            TypeError, match="must be the heading of a column, or several"
-        ):
+        with pytest.raises(TypeError, match="must be the heading of a column, or several"):
             read(tmp_path, text, arms=arms)
 
 
