@@ -51,8 +51,15 @@ def labels(goals: Sequence[Goal], units: Units = PLAIN) -> list[str]:
     ['all optimal arms', 'all optimal arms (margin 0.1)']
     >>> labels([ParetoSet(0.1), ParetoSet(0.1)])
     ['ParetoSet(eps1=0.1)', 'ParetoSet(eps1=0.1)']
+    >>> from paretoid import at_least
+    >>> goal = ParetoSet(limits={"IgG": at_least(0.0)})
+    >>> labels([goal], Units(("IgG",), logs=("IgG",), units={"IgG": "ELU/ml"}))
+    ['all optimal arms (IgG at least 1 ELU/ml)']
     """
-    for names in ([goal.label() for goal in goals], [goal.label(units) for goal in goals]):
+    forms = [[goal.label(units) for goal in goals]]
+    if all(goal.limits is None for goal in goals):  # a limit is said in its unit
+        forms.insert(0, [goal.label() for goal in goals])
+    for names in forms:
         if len(set(names)) == len(names):
             return names
     return [str(goal) for goal in goals]

@@ -10,11 +10,10 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
 from paretoid.estimation.ranges import correlation_of, ranges_of
-from paretoid.registry import calls, goal_of, radius_of
+from paretoid.registry import calls, goal_of, label_of, radius_of
 from paretoid.report import methods
 from paretoid.report.fitted import fit_call
 from paretoid.report.page import Block, TextBlock, settings, versions_table
-from paretoid.text import goal_label
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,7 +36,7 @@ def repeat(fit: Any, shares: xr.Dataset, planned: xr.Dataset, command: str) -> l
         ("seed of the fit", posterior.attrs.get("paretoid_seed", "not kept with the fit")),
         ("delta", planned.attrs["delta"]),
         ("margin", f"{fold:g}-fold" if fold else "as in the goals"),
-        ("goals", "; ".join(goal_label(str(goal)) for goal in planned.goal.values)),
+        ("goals", "; ".join(label_of(str(goal), planned.attrs) for goal in planned.goal.values)),
         ("rule", planned.attrs["rule"]),
         ("radius", radius_said(planned)), ("guarantee", planned.attrs["guarantee"]),
         ("limit on participants", f"{planned.attrs['max_samples']:,}"),

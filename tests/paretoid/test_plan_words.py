@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from html import unescape
+
 import numpy as np
 import pytest
 
@@ -11,7 +15,9 @@ from paretoid.estimation import pareto_probability, plan, posterior_bandits, set
 from paretoid.estimation.again import trials_of
 from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.instances import tell_scales
+from paretoid.estimation.model import trial_of
 from paretoid.estimation.plan_words import bound_radius
+from paretoid.report import plan_report
 from paretoid.report.calendar_words import settled_words
 from paretoid.report.plan_pictures import plan_pictures
 from paretoid.report.plan_sentences import conclusion
@@ -94,6 +100,25 @@ def test_a_page_has_the_settled_picture_of_every_goal_in_its_own_units(nasty_pla
     axes = plots.pareto_probability(pareto_probability(fit, (0.1, 0.25)))
     labels = axes.get_legend_handles_labels()[1]
     assert "within 0.1 mg/L in <i>gain</i> and 0.25 in ease & rest of optimal" in labels
+
+
+def test_only_code_and_the_appendix_of_a_page_have_logarithms(nasty_fit):
+    """The first endpoint is log-normal: a margin of log 1.5 and a limit of log 8 are ratios."""
+    fit = nasty_fit.copy(deep=True)
+    trial = trial_of(fit)
+    fit["posterior"].attrs["paretoid_trial"] = replace(
+        trial, scales=("log-normal", "normal"), reported=np.exp(trial.mean)
+    ).to_json()
+    limits = {"<i>gain</i>": pt.at_least(float(np.log(8.0)))}
+    goals = [pt.ParetoSet(limits=limits), pt.AtMost(1, limits=limits)]
+    planned = plan(fit, goals, fold=1.5, draws=3, replications=2, max_samples=100)
+    shares = pareto_probability(fit, (float(np.log(1.5)), 0.0), limits=limits)
+    page = plan_report(fit, shares, planned)
+    prose = unescape(re.sub(r"<style.*?</style>|<pre.*?</pre>|<[^>]+>", " ", page, flags=re.DOTALL))
+    assert "at least 8 mg/L" in prose
+    assert "margin 1.5-fold in <i>gain</i> and 0 in ease & rest" in prose
+    for logarithm in ("eps1=", "0.405", "2.079"):
+        assert logarithm not in prose
 
 
 def test_limits_count_in_the_probabilities_that_head_a_plan(nasty_fit, limited):
