@@ -37,8 +37,10 @@ def datasets(
     Instances are for `simulate` and `bounds`, published trials for `fit` and `plan`. What --out
     writes is a template for your own.
 
-    Examples: paretoid datasets
-              paretoid datasets covboost-groupB --out my-trial.csv
+    \b
+    Examples:
+      paretoid datasets
+      paretoid datasets covboost-groupB --out my-trial.csv
     """
     chosen = _find(name, kind)
     listing = {dataset: _described(*dataset) for dataset in chosen}

@@ -80,8 +80,10 @@ def record(
     An outcome far from those that this site has entered, a likely wrong unit and a duplicate are
     asked back first; --yes enters them, with a note in the log.
 
-    Examples: paretoid trial site record sites/north K7QXM2PA IgG=3.1
-              paretoid trial site record sites/north K7QXM2PA missing
+    \b
+    Examples:
+      paretoid trial site record sites/north K7QXM2PA IgG=3.1
+      paretoid trial site record sites/north K7QXM2PA missing
     """
     site, told = _site(folder, author), _told(outcome)
     if told == "missing":

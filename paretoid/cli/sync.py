@@ -90,9 +90,11 @@ def sync(
     the log; --refuse NAME asks the site for it again; a correction by the site takes its place. The
     site sees what it would see of any outcome: a question would tell it something of the arm.
 
-    Examples: paretoid trial sync trial.db sites/north
-              paretoid trial sync trial.db sites/* --seed-file pharmacy/seed.json
-              paretoid trial sync trial.db sites/north --accept 3fa9c21b
+    \b
+    Examples:
+      paretoid trial sync trial.db sites/north
+      paretoid trial sync trial.db sites/* --seed-file pharmacy/seed.json
+      paretoid trial sync trial.db sites/north --accept 3fa9c21b
     """
     from paretoid.explorer import Explorer, LedgerError, queue
     from paretoid.explorer.sync import sync as take

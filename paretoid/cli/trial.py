@@ -68,8 +68,10 @@ def new(
     "south"], control = "a". Its secret goes to --seed-file: keep that apart from the ledger, with
     those who hand out arms.
 
-    Examples: paretoid trial new design.toml trial.db
-              paretoid trial new design.toml trial.db --seed-file pharmacy/seed.json
+    \b
+    Examples:
+      paretoid trial new design.toml trial.db
+      paretoid trial new design.toml trial.db --seed-file pharmacy/seed.json
     """
     from paretoid.directions import directions
     from paretoid.explorer import Design, Explorer
@@ -136,9 +138,11 @@ def next_(
 ) -> None:
     """Place the next subjects, or override a placement by hand.
 
-    Examples: paretoid trial next trial.db -n 5
-              paretoid trial next trial.db --request "visit 17"
-              paretoid trial next trial.db --seed-file pharmacy/seed.json --stratum north
+    \b
+    Examples:
+      paretoid trial next trial.db -n 5
+      paretoid trial next trial.db --request "visit 17"
+      paretoid trial next trial.db --seed-file pharmacy/seed.json --stratum north
     """
     from paretoid.explorer import Explorer
 
@@ -210,9 +214,11 @@ def record(
 ) -> None:
     """Record outcomes; what is not named has not arrived yet, `missing` never will.
 
-    Examples: paretoid trial record trial.db 17 IgG=3.1
-              paretoid trial record trial.db 17 missing
-              paretoid trial record trial.db --csv week3.csv
+    \b
+    Examples:
+      paretoid trial record trial.db 17 IgG=3.1
+      paretoid trial record trial.db 17 missing
+      paretoid trial record trial.db --csv week3.csv
 
     An outcome may be missing because of the arm or of what happened before, but not because of any
     outcome of that participant, in this endpoint or another: record those as values.
@@ -276,8 +282,10 @@ def correct(
 ) -> None:
     """Correct outcomes recorded before, or the arm; what was recorded stays in the log.
 
-    Examples: paretoid trial correct trial.db 17 IgG=3.4 --reason "typing error"
-              paretoid trial correct trial.db 17 --arm B --reason "kits swapped"
+    \b
+    Examples:
+      paretoid trial correct trial.db 17 IgG=3.4 --reason "typing error"
+      paretoid trial correct trial.db 17 --arm B --reason "kits swapped"
     """
     from paretoid.explorer import Explorer
 

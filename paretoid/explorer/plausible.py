@@ -16,6 +16,8 @@ whatever they are: an outcome that is asked back and was measured so is recorded
   near. Where a mean is 10 standard deviations or more, as for logarithms of titres, it asks about
   less than one right outcome in 10,000. Endpoints that cannot be logarithms, being whole numbers
   or beyond log 10^12, are not asked about;
+* *no logarithm*: in an endpoint that the design records as natural logarithms, more than log 10^12:
+  asked from the first outcome on, for then no others show what is usual;
 * *beyond bounds*: in a trial of bounded outcomes, further from some outcome of the endpoint than
   twice the scale, which is all that an outcome bounded with that scale can be;
 * *a duplicate*: every number equal to those of another subject, with `DIGITS` significant digits or
@@ -184,7 +186,9 @@ def _odd(state: TrialState, d: int, entry: Entry, x: float, shown: _Shown) -> li
                 f"bounded with the scale of the design cannot be: is the number right?"
             ]
     if others < LEAST:
-        return []
+        raw = name in state.design.measured_in.logs and x > _LARGEST
+        words = f"{what} would be the natural logarithm of a value beyond 10^12; log({x:g}) = "
+        return [f"{words}{math.log(x):.6g}: was the logarithm not taken?"] if raw else []
     far = shown.far(x, entry.arm, FAR)
     slip = _slip(x, entry.arm, shown) if far or shown.far(x, entry.arm, ODD) else ""
     if slip:

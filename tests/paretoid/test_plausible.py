@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import paretoid as pt
 from paretoid.cli.trial import app
+from paretoid.explorer import Design, Explorer
 from paretoid.explorer.plausible import BASE, FAR, _Shown
 
 #: medians 9.0 and 4.0, and a median absolute deviation of 0.5: one robust sd is 0.7413
@@ -40,6 +41,21 @@ def test_a_raw_titre_among_logarithms_is_asked_back_and_a_logarithm_is_not():
         explorer, new, 9500.0
     )
     assert asked(explorer, new, 9.7) == ""
+
+
+def test_a_raw_titre_is_asked_back_before_there_are_others_to_compare_with():
+    """e^27.63 is 10^12, more than any titre or concentration; 27 may be a logarithm."""
+    explorer = Explorer.from_design(Design(["A", "B"], ["IgG"], pt.ParetoSet(), 0.1, logs=["IgG"]))
+    new = explorer.ask()
+    assert asked(explorer, new, 9000.0).endswith(
+        "IgG=9000 of 1 would be the natural logarithm of a value beyond 10^12; "
+        "log(9000) = 9.10498: was the logarithm not taken?"
+    )
+    assert asked(explorer, new, 27.7)
+    assert asked(explorer, new, 27.6) == ""
+    assert asked(explorer, new, -9000.0) == ""
+    explorer, (new, *_) = trial([])
+    assert asked(explorer, new, 9000.0) == ""
 
 
 def test_what_is_far_is_six_robust_standard_deviations():
