@@ -13,10 +13,14 @@ from paretoid.text import meant
 
 #: what is usually better the less there is of it
 _LESS = re.compile(
-    r"toxic|drop[- ]?out|withdraw|adverse|\baes?\b|\bsaes?\b|mortal|death|died|fail|pain|cost"
-    r"|latenc|depress|anxiety|symptom|sever|relapse|recurren|progress|harm|error|churn|bounce|bleed"
+    r"toxic|drop[- ]?out|withdraw|adverse|\baes?\b|\bsaes?\b|mortal|death|\bdied|fail|\bpain|\bcost"
+    r"|latenc|depress|anxiety|symptom|\bseverit|\bsevere\b|relapse|recurren|progress|\bharm|error"
+    r"|churn|bounce|bleed"
     r"|side[- ]effect|hospital|infect|fever|nausea|vomit|waiting|complication|disabilit|fatigue"
     r"|blood pressure|cholesterol|\bldl\b|hba1c|glucose|viral load|length of stay|\brisk|burden"
+    # scales on which more is worse
+    r"|\bham-?[ad]\b|\bhamd|\bhdrs|\bmadrs|\bbdi\b|\bphq|\bgad-?7|\bpanss|\bupdrs|\bedss|\bnihss"
+    r"|\bwomac|\bdas-?28|\bpasi\b|\beasi\b"
 )
 
 #: what turns such a name round, as in "pain-free days" or "survival without relapse"
@@ -31,6 +35,8 @@ def usually_less(name: str) -> bool:
 
     >>> [usually_less(name) for name in ("Toxicity, grade 3", "time to relief", "pain", "IgG")]
     [True, True, True, False]
+    >>> [usually_less(name) for name in ("HAM-D", "PHQ-9", "pharmacy visits", "topics studied")]
+    [True, True, False, False]
     >>> usually_less("pain relief")
     False
     """

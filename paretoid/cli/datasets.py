@@ -37,10 +37,9 @@ def datasets(
     Instances are for `simulate` and `bounds`, published trials for `fit` and `plan`. What --out
     writes is a template for your own.
 
-    \b
-    Examples:
-      paretoid datasets
-      paretoid datasets covboost-groupB --out my-trial.csv
+    Example: paretoid datasets
+
+    Example: paretoid datasets covboost-groupB --out my-trial.csv
     """
     chosen = _find(name, kind)
     listing = {dataset: _described(*dataset) for dataset in chosen}

@@ -25,10 +25,9 @@ def verify(
     Exit code 0 says that it is sound, 1 that it is not, 2 that there was no ledger to check, or
     that the seed file is not the trial's.
 
-    \b
-    Examples:
-      paretoid trial verify trial.db --head HASH
-      paretoid trial verify trial.db --seed-file pharmacy/seed.json
+    Example: paretoid trial verify trial.db --head HASH
+
+    Example: paretoid trial verify trial.db --seed-file pharmacy/seed.json
     """
     from paretoid.explorer import Explorer, LedgerError
     from paretoid.explorer.events import as_head

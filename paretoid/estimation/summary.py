@@ -400,15 +400,20 @@ def _less_is_better(
 def _named_by(table: CsvTable, arms: Any) -> tuple[str, ...]:
     """The columns that name an arm; none if the table has not those that are usual."""
     if arms is not None:
-        headings = [arms] if isinstance(arms, str) else list(arms) if is_listed(arms) else []
-        if not headings or not all(isinstance(heading, str) for heading in headings):
-            raise refusal(False)(
-                f"arms={shown(arms)} must be the heading of a column, or several in a list: their "
-                f"texts together name an arm. Its header has: {', '.join(table.header)}."
-            )
-        return tuple(map(column_name, headings))
+        return tuple(map(column_name, _headings(arms, table.header)))
     there = (names for names in _ARM_COLUMNS if names[0] in table.columns)
     return tuple(name for name in next(there, ()) if name in table.columns)
+
+
+def _headings(arms: Any, header: Sequence[str]) -> list[str]:
+    """The columns that name an arm, as they are asked for."""
+    headings = [arms] if isinstance(arms, str) else list(arms) if is_listed(arms) else []
+    if not headings or not all(isinstance(heading, str) for heading in headings):
+        raise refusal(False)(
+            f"arms={shown(arms)} must be the heading of a column, or several in a list: their "
+            f"texts together name an arm. Its header has: {', '.join(header)}."
+        )
+    return headings
 
 
 def _arm_columns(
@@ -430,7 +435,7 @@ def _arm_columns(
             f"has: {', '.join(header)}."
         )
     if arms is not None:
-        missing += [c for c in chosen if c not in columns]
+        missing += [c for c in _headings(arms, header) if column_name(c) not in columns]
     elif not chosen:
         missing.append("arm (or name the columns of the arms with arms=)")
     if not any(c in columns for c in ("geometric_mean", "mean", "events")):
