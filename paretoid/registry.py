@@ -53,7 +53,7 @@ from paretoid.theory.radii import (
 )
 from paretoid.theory.shares import Shares
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
-from paretoid.units import Units
+from paretoid.units import PLAIN, Units
 
 
 def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
@@ -173,6 +173,17 @@ def label_of(spec: str, attributes: Mapping[Any, Any]) -> str:
     """
     goal, units = goal_of(spec), Units.of(attributes)
     return goal_label(spec) if goal is None or units is None else goal.label(units)
+
+
+def inside_of(spec: str, attributes: Mapping[Any, Any]) -> tuple[str, str]:
+    """What an arm of a Dataset is that is settled as 1 for a goal, and how sure that is.
+
+    >>> inside_of("ParetoSet(eps1=0)", {"guarantee": "proved"}), inside_of("TopOf(x=1)", {})
+    (('optimal', 'surely'), ('in', 'by the intervals'))
+    """
+    goal, units = goal_of(spec), Units.of(attributes)
+    inside = "in" if goal is None else goal.verdict_words(units or PLAIN)[0]
+    return inside, "surely" if attributes.get("guarantee") == "proved" else "by the intervals"
 
 
 def radius_of(spec: str) -> Radius | None:

@@ -125,16 +125,19 @@ def clock(seconds: float) -> str:
 # --- names ----------------------------------------------------------------------------------------
 
 
-def settled(certain: Sequence[float], when: str) -> str:
-    """How many arms are surely optimal, surely out and undecided, on average.
+def settled(certain: Sequence[float], when: str, inside: str, sure: str) -> str:
+    """How many arms are in, out and undecided, on average.
 
-    >>> settled((2.0, 0.04, 1.96), "at 600 participants")
+    inside   what arms are that are in
+    sure     "surely", or "by the intervals" where no theorem says so
+
+    >>> settled((2.0, 0.04, 1.96), "at 600 participants", "optimal", "surely")
     'at 600 participants 2.0 arms surely optimal, 0.04 surely out, 1.96 undecided of 4'
     """
     optimal, out, undecided = (f"{value:.3g}" if value % 1 else f"{value:.1f}"
                                      for value in certain)  # fmt: skip
     return (
-        f"{when} {optimal} arms surely optimal, {out} surely out, "
+        f"{when} {optimal} arms {sure} {inside}, {out} {sure} out, "
         f"{undecided} undecided of {sum(certain):.0f}"
     )
 

@@ -37,7 +37,15 @@ from paretoid.cli.terminal import (
     wrap,
     write,
 )
-from paretoid.registry import ARM_RADII, GOALS, PAIR_RADII, RATE_RADII, RULES, shell_names
+from paretoid.registry import (
+    ARM_RADII,
+    GOALS,
+    PAIR_RADII,
+    RATE_RADII,
+    RULES,
+    inside_of,
+    shell_names,
+)
 from paretoid.rules.best_arm import BestArmRule
 from paretoid.text import count, counted, settled, shares
 
@@ -311,7 +319,8 @@ def _text(data: dict[str, Any]) -> str:
         if result["censored"]:
             facts.append(f"  censored {result['censored']:,} of {runs:,}")
         if result["settled"] is not None:
-            certain = settled(list(result["settled"].values()), "when a run ends")
+            inside = inside_of(result["goal"], result)
+            certain = settled(list(result["settled"].values()), "when a run ends", *inside)
             facts.append(f"  settled  {certain}")
         facts += [f"  {share:6.1%}  {arm}" for arm, share in result["returned"].items()]
         lines += ["", wrap(result["goal"], "  "), *(wrap(fact, " " * 11) for fact in facts)]

@@ -113,7 +113,7 @@ def ties_in_words(
         if not left:
             continue
         said.append(
-            f"For {goal.words(units)}: {left} of {len(done)} simulated trials have no answer by "
+            f"For {goal.words(units)}: {left} of {len(done)} simulated trials had no answer by "
             f"{max_samples:,} participants{_named(found[~done], arms)}. Consider {advice(goal)}."
         )
     return " ".join(said)

@@ -26,7 +26,6 @@ from paretoid.explorer.status import (
     Status,
     bounds,
     held,
-    inside_words,
     labels,
     notes,
     rivals,
@@ -591,7 +590,7 @@ class Explorer(Session):
             binary=tuple(design.objectives[d] for d in np.flatnonzero(design.binary)),
             units=design.units,
             labels=labels(design.goals, design.units),
-            inside=inside_words(design.goals[0], design.units),
+            inside=design.goals[0].verdict_words(design.units)[0],
         )
 
     @alone

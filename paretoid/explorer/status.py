@@ -14,7 +14,7 @@ from paretoid.directions import directions
 from paretoid.explorer.design import Design
 from paretoid.explorer.progress import Progress
 from paretoid.explorer.state import TrialState
-from paretoid.goals import Goal, PracticalSet
+from paretoid.goals import Goal
 from paretoid.notebook import Shown
 from paretoid.theory.checks import FloatArray, IntArray
 from paretoid.units import PLAIN, Units
@@ -270,19 +270,6 @@ def _table(heads: list[str], rows: list[list[str]], names: int, width: int | Non
     if width is None or max(map(cell_len, table.split("\n"))) <= width:
         return table
     return text.stacked(heads, rows, names=names, width=width)
-
-
-def inside_words(goal: Goal, units: Units) -> str:
-    """What an arm is that `Goal.certain` calls certainly in.
-
-    >>> from paretoid import ParetoSet
-    >>> inside_words(ParetoSet(), PLAIN), inside_words(ParetoSet(0.5), PLAIN)
-    ('optimal', 'within 0.5 of optimal')
-    """
-    if isinstance(goal, PracticalSet):
-        return "not practically dominated"
-    near = np.any(goal.eps1)
-    return f"within {units.margin(goal.eps1)} of optimal" if near else "optimal"
 
 
 def labels(goals: Sequence[Goal], units: Units) -> dict[str, str]:

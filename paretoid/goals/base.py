@@ -156,6 +156,20 @@ class Goal(Member):
         """
         return str(self)
 
+    def verdict_words(self, units: Units = PLAIN) -> tuple[str, str]:
+        """What an arm is that `certain` calls in, and one that it calls out though within limits.
+
+        >>> from paretoid import ParetoSet, PracticalSet
+        >>> ParetoSet().verdict_words(), ParetoSet(0.5).verdict_words()
+        (('optimal', 'dominated'), ('within 0.5 of optimal', 'dominated'))
+        >>> PracticalSet(0.5).verdict_words()
+        ('not practically dominated', 'practically dominated')
+        """
+        return self._near(units) if np.any(self.eps1) else "optimal", "dominated"
+
+    def _near(self, units: Units) -> str:
+        return f"within {units.margin(self.eps1)} of optimal"
+
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={short(value)}" for name, value in said(self).items())
         return f"{type(self).__name__}({inside})"

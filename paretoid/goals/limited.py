@@ -79,9 +79,6 @@ class LimitedGoal(Goal):
     (array([False,  True]), (array([ True, False]), {1: 1}), (0, 0))
     """
 
-    def _near(self, units: Units) -> str:
-        return f"within {units.margin(self.eps1)} of optimal"
-
     def _extras(self, units: Units | None) -> str:
         """What a label adds: the limits, and the margin where units say how."""
         extras = [

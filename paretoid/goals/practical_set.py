@@ -152,5 +152,9 @@ class PracticalSet(Goal):
 
     def label(self, units: Units | None = None) -> str:
         """Arms that are not practically dominated, and the margin."""
-        by = "" if units is None else f" by {units.margin(self.margin)}"
-        return f"not practically dominated{by}"
+        by = "" if units is None else f" (margin {units.margin(self.margin)})"
+        return f"all arms not practically dominated{by}"
+
+    def verdict_words(self, units: Units = PLAIN) -> tuple[str, str]:
+        """What is certain of arms is about practical domination."""
+        return "not practically dominated", "practically dominated"

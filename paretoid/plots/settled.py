@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paretoid.plots import style
-from paretoid.registry import label_of
+from paretoid.registry import inside_of, label_of
 from paretoid.runs.settling import mean_settled
 from paretoid.theory.checks import check_count
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
-    """How many arms are surely optimal, surely out and undecided at each N, on average.
+    """How many arms are surely in, surely out and undecided at each N, on average.
 
     known   of `settled_by`, a plan, or of `estimation.settled_in_plan` for sizes of one's own
     goal    position of the goal to draw
@@ -46,9 +46,10 @@ def settled(known: Any, goal: int = 0, *, ax: Axes | None = None) -> Axes:
     N, answered = one.budget.values, one.answered.values
     K: Any = round(float((optimal + dominated + undecided)[0]))
     axes = style.one_axes(ax, 6.5, 4.0)
+    inside, sure = inside_of(goals[goal], known.attrs)
     bands = (
-        (0 * optimal, optimal, style.DARK, "", "surely optimal"),
-        (optimal, optimal + dominated, style.LIGHT, "//", "surely out"),
+        (0 * optimal, optimal, style.DARK, "", f"{sure} {inside}"),
+        (optimal, optimal + dominated, style.LIGHT, "//", f"{sure} out"),
         (optimal + dominated, 0 * optimal + K, "0.93", "", "undecided"),
     )
     for low, high, color, hatch, label in bands:

@@ -9,6 +9,7 @@ import numpy as np
 
 from paretoid import text
 from paretoid.conduct import rate_unit, rate_words
+from paretoid.registry import inside_of
 from paretoid.runs.settling import VERDICTS
 
 if TYPE_CHECKING:
@@ -38,13 +39,13 @@ def settled_words(plan: xr.Dataset) -> list[str]:
     """
     if "settled" not in plan:
         return []
-    mean = float(plan.stopping_time.mean())
+    mean, inside = float(plan.stopping_time.mean()), inside_of(str(plan.goal.values), plan.attrs)
     words = []
     if "arms_settled" in plan and round(mean) in plan.budget.values:
         late = ", once their outcomes have come," if "conduct" in plan.attrs else ""
         at = f"at {text.count(mean)} participants (the mean){late}"
-        words.append(text.settled(plan.arms_settled.sel(budget=round(mean)).values.tolist(), at))
-    words.append(text.settled(_at_the_end(plan), "when a trial ends, answered or not,"))
+        words.append(text.settled(plan.arms_settled.sel(budget=round(mean)).values, at, *inside))
+    words.append(text.settled(_at_the_end(plan), "when a trial ends, answered or not,", *inside))
     return words
 
 

@@ -204,8 +204,7 @@ def _stopping(design: Design) -> list[str]:
 
 
 def _decided(goal: Goal, units: Units) -> str:
-    near = "optimal up to the margin" if np.any(goal.eps1) else "optimal"
-    out = "dominated or beyond a limit" if goal.limits else "dominated"
+    near, out = in_and_out(goal, units)
     whole = f"each arm is, by its intervals, surely {near} or surely out ({out})"
     if type(goal) is ParetoSet:
         return f"the answer is given at the first test at which {whole}."
@@ -309,26 +308,21 @@ def settles(design: Design) -> bool:
     return design.guarantee == "proved" and not isinstance(design.rule, BestArmRule)
 
 
-def verdict_words(design: Design) -> tuple[str, str]:
-    """What it means to be in and out, for the first goal, which settles arms.
+def in_and_out(goal: Goal, units: Units) -> tuple[str, str]:
+    """What it means to be in and out, limits included.
 
-    >>> from paretoid import ParetoSet
-    >>> verdict_words(Design(["A", "B"], ["x"], ParetoSet(0.5)))
-    ('optimal up to the margin', 'dominated')
+    >>> from paretoid import ParetoSet, at_most
+    >>> in_and_out(ParetoSet(0.5, limits={"harm": at_most(1.0)}), Units())
+    ('within 0.5 of optimal', 'dominated or beyond a limit')
     """
-    goal = design.goals[0]
-    practical = isinstance(goal, PracticalSet)
-    inside = "not practically dominated" if practical else "optimal"
-    if np.any(goal.eps1) and not practical:
-        inside += " up to the margin"
-    outside = "practically dominated" if practical else "dominated"
+    inside, outside = goal.verdict_words(units)
     return inside, outside + (" or beyond a limit" if goal.limits else "")
 
 
 def _unsettled(design: Design) -> list[str]:
     limit = design.max_samples
     end = "the trial ends" if limit is None else f"{counted(limit, 'participant')} are enrolled"
-    inside, outside = verdict_words(design)
+    inside, outside = in_and_out(design.goals[0], design.units)
     if not settles(design):
         said = (
             "Estimated means and numbers of outcomes are reported for every arm; what the "

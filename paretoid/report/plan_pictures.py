@@ -39,8 +39,8 @@ def plan_pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str
         ))]  # fmt: skip
         pictures["settled"] = [
             picture(plots.settled(planned, g, ax=new_axes(4.0)), f"settled{g}", (
-                f"Arms that are surely optimal, surely out and undecided by N participants, when "
-                f"the trial asks for {label_of(str(goal), planned.attrs)}."
+                f"How many arms are settled by N participants, when the trial asks for "
+                f"{label_of(str(goal), planned.attrs)}."
             ))
             for g, goal in enumerate(planned.goal.values)
             if "arms_settled" in planned and planned.sizes["budget"] > 1
@@ -59,7 +59,10 @@ def plan_pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str
             ax=new_axes(0.36 * len(trial.arms) + 1.5, names=trial.arms),
         )
         pictures["probability"] = [picture(optimal, "probability", (
-            "Posterior probability that each arm is optimal, and within the margin if there is one."
+            "Posterior probability that each arm meets the limits, and is optimal of those that do."
+            if limits
+            else "Posterior probability that each arm is optimal, and within the margin if there "
+            "is one."
         ))]  # fmt: skip
         panels = _stacked(len(trial.endpoints), 0.3 * len(trial.arms) + 0.9, trial.arms)
         pictures["forest"] = [picture(plots.forest(fit, axes=panels, limits=limits)[0], "forest", (

@@ -43,8 +43,9 @@ def conclusion(planned: xr.Dataset) -> str:
         plan = planned.isel(goal=g)
         size, done = needed(plan, level)[0], float(plan.stopped.values.mean())
         label = label_of(str(name), planned.attrs)
-        often = f"{done:.0%} of the time only" if math.isinf(size) else f"{level:.0%} of the time"
-        enough = f"{text.count(min(size, limit))} participants are enough {often}"
+        enough = f"{text.count(size)} participants are enough {level:.0%} of the time"
+        if math.isinf(size):
+            enough = f"even {limit:,} participants are enough only {done:.0%} of the time"
         parts.append(f"{enough} to find {label}")
     worth = "how often an answer is wrong is not proved: this is a heuristic"
     if planned.attrs["guarantee"] == "proved":

@@ -33,7 +33,8 @@ def prior_blocks(priors: xr.Dataset) -> list[Block]:
 
 def _table(priors: xr.Dataset) -> tuple[list[str], list[list[str]]]:
     """Heads; then a row for each arm, and one for each goal."""
-    heads = ["probability optimal, by prior", *map(str, priors["prior"].values)]
+    within = ", and within the limits" if priors.attrs.get("limits") else ""
+    heads = [f"probability optimal{within}, by prior", *map(str, priors["prior"].values)]
     rows = [
         [str(arm) + (" *" if changes else ""), *(f"{share:.1%}" for share in shares)]
         for arm, changes, shares in zip(

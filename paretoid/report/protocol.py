@@ -11,6 +11,7 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.explorer.design import Design
 from paretoid.intervals import Interval, mean_interval, quantile_interval, share
+from paretoid.registry import inside_of
 from paretoid.report import methods
 from paretoid.report.calendar_words import nothing_settles
 from paretoid.report.design_words import design_sections
@@ -148,7 +149,8 @@ def _column(plan: xr.Dataset, planned: xr.Dataset) -> dict[str, Cell]:
         "no answer within the limit": percent(*share(runs - right - wrong, runs)),
     }
     if "settled" in plan:
-        for name, kind in (("surely optimal", 1), ("surely out", -1), ("undecided", 0)):
+        inside, sure = inside_of(str(plan.goal.values), plan.attrs)
+        for name, kind in ((f"{sure} {inside}", 1), (f"{sure} out", -1), ("undecided", 0)):
             verdicts = (plan.settled.values == kind).sum(axis=-1)
             cells[f"arms {name} at the end, mean"] = _number(mean_interval(verdicts))
     if "analysed" in plan:

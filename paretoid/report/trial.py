@@ -18,7 +18,7 @@ from paretoid.explorer.events import LedgerError
 from paretoid.explorer.explorer import Explorer
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status
-from paretoid.report.design_words import design_sections, settles, verdict_words
+from paretoid.report.design_words import design_sections, in_and_out, settles
 from paretoid.report.page import (
     AnswerBlock,
     Block,
@@ -279,9 +279,9 @@ def _arms(design: Design, status: Status) -> list[Block]:
         "outcomes, and n their number. Sampling that depends on outcomes can bias means, most of "
         "all those of arms that look best."
     )
+    inside, outside = in_and_out(design.goals[0], design.units)
     tally = [len(status.optimal), len([a for a in status.dominated if a not in status.optimal]),
              len(status.undecided)]  # fmt: skip
-    inside, outside = verdict_words(design)
     covered = "Settled by the intervals" if settles(design) else (
         "No theorem covers what the intervals suggest of single arms here"
     )  # fmt: skip
@@ -304,11 +304,10 @@ def _estimated(status: Status, name: str) -> str:
 
 def _verdict(design: Design, status: Status, arm: str) -> str:
     sure = "surely " if settles(design) else "by the intervals "
-    inside, outside = verdict_words(design)
+    inside, outside = design.goals[0].verdict_words(design.units)
     said = [f"{sure}{inside}"] if arm in status.optimal else []
     if arm in status.dominated:
-        beyond = status.dominated[arm] == arm
-        reason = "beyond a limit" if beyond else outside.removesuffix(" or beyond a limit")
+        reason = "beyond a limit" if status.dominated[arm] == arm else outside
         said.append(f"{sure}out (likely {reason})")
     return " and ".join(said) or "undecided"
 

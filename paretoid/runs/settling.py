@@ -12,6 +12,7 @@ from paretoid.conduct import Conduct
 from paretoid.engine.build import opening_of
 from paretoid.goals import Goal
 from paretoid.loop import lens_of
+from paretoid.parts import guarantee_of
 from paretoid.registry import text
 from paretoid.rules import Rule
 from paretoid.runs.anytime import as_budgets, states
@@ -128,6 +129,7 @@ def settled_by(
         variables,
         coords={"budget": steps, "goal": [str(goal) for goal in goal_list],
                 "replication": np.arange(runs), "arm": list(first.arms)},
-        attrs={"rule": text(rule), "radius": text(radius), "delta": delta, "seed": seed},
+        attrs={"rule": text(rule), "radius": text(radius), "delta": delta, "seed": seed,
+               "guarantee": guarantee_of(rule, radius, goal_list, first.K, first.D, delta)},
     )  # fmt: skip
     return result.isel(instance=0) if single else result

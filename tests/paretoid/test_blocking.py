@@ -90,7 +90,7 @@ def test_a_goal_with_limits_names_the_arm_alone():
     assert blocking_pair(bandit, goal, [0, 0, 0]) == (1, -1)  # 0.01 from the limit
     pairs = np.array([[[1, -1], [-1, -1]]])
     said = ties_in_words(pairs, np.array([[False, True]]), [goal], bandit.arms, 50)
-    assert "1 of 2 simulated trials have no answer by 50 participants" in said
+    assert "1 of 2 simulated trials had no answer by 50 participants" in said
     assert "arm 1 (1)." in said
 
 

@@ -46,7 +46,8 @@ def test_words_and_report_show_the_calendar_beside_the_ideal(nasty_fit, planned)
     shares = pareto_probability(nasty_fit, 1.0)
     said = as_text(nasty_fit, shares, planned, 100)
     for words in ("analysed then", "calendar time", "on dominated arms", "N for 90%, ideal",
-                  "1.25 a day", "20 a day", "In flight at a look", "surely optimal"):  # fmt: skip
+                  "1.25 a day", "20 a day", "In flight at a look",
+                  "surely within 1 of optimal"):  # fmt: skip
         assert words in said, words
     data = as_dict(nasty_fit, shares, planned)["goals"]["AtMost(k=1, eps1=1)"]
     assert data["mean_duration"] > 0

@@ -398,7 +398,7 @@ def test_unsettled_draws_are_a_result_and_name_the_arms(group_b):
     assert np.isinf(result.samples_needed).all()
     assert float(result.error_rate[0]) == 0.0
     said = result.attrs["near_ties"]
-    assert "20 of 20 simulated trials have no answer by 400 participants" in said
+    assert "20 of 20 simulated trials had no answer by 400 participants" in said
     assert "BNT/BNT + BNT" in said
     assert "Consider more participants, a margin or asking for a few arms only" in said
 

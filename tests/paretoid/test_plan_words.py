@@ -214,7 +214,12 @@ def test_the_conclusion_says_how_many_for_what_and_what_is_proved(limited):
     )
     assert words.endswith("an answer is wrong with probability at most 0.1, proved.")
     two["stopped"].values[0, 20:] = False
-    assert "400 participants are enough 67% of the time only to find" in conclusion(two)
+    assert "even 400 participants are enough only 67% of the time to find" in conclusion(two)
     heuristic = two.assign_attrs(guarantee="heuristic")
+    at_end = settled_words(heuristic.isel(goal=0))[-1]
+    assert "arms by the intervals optimal" in at_end
+    assert "surely" not in at_end
+    practical = limited.assign_coords(goal=[str(pt.PracticalSet((1.0, 1.0)))])
+    assert "find all arms not practically dominated (margin 1" in conclusion(practical)
     assert conclusion(heuristic).endswith("how often an answer is wrong is not proved: this is a "
                                           "heuristic.")  # fmt: skip

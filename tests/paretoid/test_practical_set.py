@@ -139,7 +139,7 @@ def test_the_option_of_the_command_line():
 
 def test_reports_name_it():
     assert methods.labels([GOAL, pt.ParetoSet()]) == [
-        "not practically dominated", "all optimal arms",
+        "all arms not practically dominated", "all optimal arms",
     ]  # fmt: skip
     assert GOAL.words().startswith("all arms that are not practically dominated, by 1 (")
 

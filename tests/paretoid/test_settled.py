@@ -140,8 +140,27 @@ def test_a_store_keeps_what_was_settled(tmp_path):
 
 
 def test_the_sentence_counts_arms():
-    said = text.settled((2.0, 0.04, 1.96), "at 600 participants")
-    assert said.startswith("at 600 participants 2.0 arms surely optimal, 0.04 surely out")
+    words = text.settled((2.0, 0.04, 1.96), "at 600 participants", "optimal", "surely")
+    assert words.startswith("at 600 participants 2.0 arms surely optimal, 0.04 surely out")
+
+
+@pytest.mark.parametrize(
+    ("goal", "radius", "sure", "inside"),
+    [
+        (pt.ParetoSet(), pt.Mixture(), "surely", "optimal"),
+        # B is better than A, by less than the margin: A may be settled as in, and is not optimal
+        (pt.ParetoSet(0.5), pt.Mixture(), "surely", "within 0.5 of optimal"),
+        (pt.PracticalSet(0.5), pt.Mixture(union="pairs"), "surely", "not practically dominated"),
+        (pt.PracticalSet(0.5), pt.Mixture(), "by the intervals", "not practically dominated"),
+        (pt.ParetoSet(), pt.Mixture(union="none"), "by the intervals", "optimal"),
+    ],
+)
+def test_what_is_settled_is_said_as_it_is_proved(goal, radius, sure, inside):
+    """Within a margin of optimal is not optimal, and what no theorem covers is not sure."""
+    bandit = pt.GaussianBandit([[1.0], [1.1], [-2.0]], scale=0.5)
+    settled = pt.settled_by(bandit, [30, 300], goal, radius=radius, replications=3)
+    labels = pt.plots.settled(settled).get_legend_handles_labels()[1]
+    assert labels[:2] == [f"{sure} {inside}", f"{sure} out"]
 
 
 # --- at every N -----------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def test_only_in_or_out_is_called_sure_and_never_why(goal):
     pages = [trial_report(explorer), render("", "", design_sections(explorer.design))]
     text = " ".join([str(status), status._repr_html_(), *map(said, pages)])
     sure = set(re.findall(r"(?:surely|certainly) (?:not )?(\w+)", text))
-    assert {"out"} < sure <= {"optimal", "practically", "out"}, sure
+    assert {"out"} < sure <= {"optimal", "within", "practically", "out"}, sure
     assert "surely practically dominated" not in text
     assert not re.findall(r"(?<!likely )(?:dominated by|beyond a limit) [AB]", text)
     assert str(status).count("out (likely ") == 2
