@@ -123,14 +123,13 @@ class Limits(dict[str, Limit]):
         if not isinstance(given, Mapping) or not given:
             raise refusal(isinstance(given, Mapping))(
                 f"limits={shown(given)} must be a table from objectives to limits, such as "
-                f'{{"toxicity": at_most(0.30)}}; leave it out for none.'
+                f"at_most(0.30) for 'toxicity'; leave it out for none."
             )
         for name, limit in given.items():
             if not isinstance(name, str) or not isinstance(limit, Limit):
                 raise WrongTypeError(
-                    f"limits[{shown(name)}]={shown(limit)} must be at_most(...) or "
-                    f"at_least(...), under the "
-                    f"name of an objective."
+                    f"limits[{shown(name)}]={shown(limit)} must be a limit, at_most(0.30) or "
+                    f"at_least(0.30), under the name of an objective."
                 )
         super().__init__(given)
 

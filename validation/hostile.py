@@ -135,7 +135,7 @@ def python_in(words: str, arguments: Iterable[str] = ()) -> str:
     names = "|".join(map(re.escape, sorted(arguments)))
     found = re.search(
         r"\b\w+=(?:True|False|None)\b|\bPass None\b|\bpt\.|\bcorrect_arm\b|\bin the command\b"
-        r"|\b[a-z]\w*\((?:\)|\.\.\.)|\b[A-Z]\w*\(\)"
+        r"|\b[a-z]\w*\((?:\)|\.\.\.)|\bat_(?:most|least)\(|\b[A-Z]\w*\(\)"
         + (rf"|(?<![\w-])(?:{names})=" if names else ""),
         text := _MEMBERS.sub("", words),
     )

@@ -35,6 +35,11 @@ _ARGUMENT = re.compile(
 _MEMBER = re.compile(r"\b(?:rule|radius|goal) '[^'\n]*': ")
 #: what follows is about the fields of a file
 _FILE = re.compile(r"\S\.toml\b[^:\n]*: ")
+#: members and limits that a design file writes as tables
+_FIELDS = (
+    (re.compile(r"(?<![\w.])(radius|rule)=([A-Z]\w*)\(\)"), r'[\1] kind = "\2"'),
+    (re.compile(r"\bat_(most|least)\(([\d.]+)\)"), r'{kind = "Limit", \1 = \2}'),
+)
 #: a way out that the sentence names twice
 _TWICE = (
     (re.compile(r"`[^`]*`, in the command (`[^`]*`)"), r"\1"),
@@ -64,11 +69,11 @@ def in_command_words(message: str, options: Mapping[str, str], *, design: bool =
     "mine.toml, scenario 'x': scale = -1 is negative."
     >>> in_command_words("Leave out scale=, or pass radius=Mixture().", {}, design=True)
     'Leave out scale, or pass [radius] kind = "Mixture".'
+    >>> in_command_words("write at_most(0.3)", {}, design=True)
+    'write {kind = "Limit", most = 0.3}'
     """
-    if design:
-        message = re.sub(
-            r"(?<![\w.])(radius|rule)=([A-Z]\w*)\(\)", r'[\1] kind = "\2"', message
-        )  # fmt: skip
+    for pattern, words in _FIELDS if design else ():
+        message = pattern.sub(words, message)
     for pattern, words in _TWICE:
         message = pattern.sub(words, message)
     known = design_fields() if design else frozenset()
