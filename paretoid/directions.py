@@ -7,9 +7,14 @@ the larger it is; where the name of an endpoint speaks against that, nothing is 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from paretoid.text import meant
+from paretoid.units import PLAIN, Units
+
+if TYPE_CHECKING:
+    from paretoid.theory.limits import Limit
 
 #: what is usually better the less there is of it
 _LESS = re.compile(
@@ -85,12 +90,24 @@ def check_directions(
         )
 
 
-def directions(names: Sequence[str], minimize: Collection[str]) -> str:
-    """Which way is better, for every endpoint.
+def directions(
+    names: Sequence[str],
+    minimize: Collection[str],
+    limits: Mapping[str, Limit] | None = None,
+    units: Units = PLAIN,
+) -> str:
+    """Which way is better, for every endpoint; of one that has a limit only, what the limit is.
 
     >>> directions(["IgG", "T cell", "fever"], ["fever"]), directions(["IgG"], [])
     ('more IgG, more T cell and less fever is better', 'more IgG is better')
+    >>> from paretoid import at_most
+    >>> directions(["IgG", "fever"], ["fever"], {"fever": at_most(0.3)})
+    'more IgG is better; fever must be at most 0.3, and within that it does not count'
     """
-    ways = [f"{'less' if name in minimize else 'more'} {name}" for name in names]
+    alone = {name: limit for name, limit in (limits or {}).items() if not limit.compared}
+    ways = [f"{'less' if name in minimize else 'more'} {name}" for name in names
+            if name not in alone]  # fmt: skip
     listed = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} and {ways[-1]}"
-    return f"{listed} is better"
+    musts = [f"; {name} must be {units.limit(name, limit)}, and within that it does not count"
+             for name, limit in alone.items()]  # fmt: skip
+    return f"{listed} is better{''.join(musts)}"

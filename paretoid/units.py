@@ -104,17 +104,24 @@ class Units:
             ensure_ascii=False,
         )
 
-    def margin(self, eps: Any) -> str:
-        """A slack, as a ratio where outcomes are logarithms; by endpoint where it differs."""
+    def margin(self, eps: Any, among: Iterable[str] | None = None) -> str:
+        """A slack, as a ratio where outcomes are logarithms; by endpoint where it differs.
+
+        among   the endpoints that are compared; default: all
+
+        >>> Units(("IgG", "pain"), logs=("IgG",)).margin((math.log(1.5), 2.0), among=["IgG"])
+        '1.5-fold'
+        """
         values = list(eps) if isinstance(eps, Iterable) else [eps] * max(len(self.endpoints), 1)
         if not any(values) or not self.endpoints:
             return margin(eps) if any(values) else "0"
-        slacks = [self._slack(name, e) for name, e in zip(self.endpoints, values, strict=True)]
-        if len(set(slacks)) == 1:
-            return slacks[0]
-        if len(set(values)) == 1 and not self.logs:
-            return margin(eps)
-        parts = [f"{slack} in {name}" for name, slack in zip(self.endpoints, slacks, strict=True)]
+        by_name = dict(zip(self.endpoints, values, strict=True))
+        slacks = {name: self._slack(name, by_name[name]) for name in among or self.endpoints}
+        if len({*slacks.values()}) == 1:
+            return next(iter(slacks.values()))
+        if len({by_name[name] for name in slacks}) == 1 and not self.logs:
+            return margin(values[0])
+        parts = [f"{slack} in {name}" for name, slack in slacks.items()]
         return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
     def _slack(self, name: str, eps: float) -> str:

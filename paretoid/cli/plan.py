@@ -162,6 +162,7 @@ def plan(
     from paretoid.cli import members
     from paretoid.cli.command_line import command_as_typed
     from paretoid.directions import directions
+    from paretoid.estimation.margins import units_of
     from paretoid.estimation.plan_radius import plan_radius
     from paretoid.estimation.ranges import kinds_of
     from paretoid.report import write_plan
@@ -199,7 +200,7 @@ def plan(
     within_ranges = _ranges(ranges, summary)
     chosen = _radius(radius, summary, within_ranges, goals)
     shown = shows_progress(quiet)
-    note(directions(summary.endpoints, summary.minimize), quiet)
+    note(directions(summary.endpoints, summary.minimize, within, units_of(summary)), quiet)
     if fitted is None:
         published.begin_fit(summary, variances, quiet)
         kinds = kinds_of(summary, within_ranges)

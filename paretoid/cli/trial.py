@@ -73,7 +73,6 @@ def new(
       paretoid trial new design.toml trial.db
       paretoid trial new design.toml trial.db --seed-file pharmacy/seed.json
     """
-    from paretoid.directions import directions
     from paretoid.explorer import Design, Explorer
     from paretoid.explorer.blinding import blind as mask
     from paretoid.report.methods import radius_label
@@ -104,7 +103,7 @@ def new(
         result = {"design": checked.to_dict(), "head": explorer.head}
         goals = visible(", ".join(goal.label(checked.units) for goal in checked.goals))
         lines = [f"{checked.K} arms, {checked.D} objectives; {goals}; delta = {checked.delta}"]
-        lines.append(visible(directions(checked.objectives, checked.minimize)))
+        lines.append(visible(checked.ways))
         radius = radius_label(checked.radius, str(checked.radius))
         lines.append(f"{checked.rule}; {radius}: {checked.guarantee}")
         progress = explorer.status().progress

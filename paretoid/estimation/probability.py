@@ -85,11 +85,12 @@ def pareto_probability(
         shares,
         coords={"arm": list(trial.arms)},
         attrs={
-            "eps1": epsilon,
+            "eps1": np.where(compared, epsilon, 0.0),
             "margin_means": margin_means,
             "draws": len(means),
             "assumptions": " ".join(trial.assumptions),
             "units": units_of(trial).to_json(),
+            "compared": [name for name, d in zip(trial.endpoints, compared, strict=True) if d],
             **({"limits": repr(dict(limits))} if limits else {}),
         },
     )

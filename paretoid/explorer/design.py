@@ -13,7 +13,7 @@ from paretoid.arithmetic import CENTRED
 from paretoid.bandits import Bandit, GaussianBandit, MixedBandit
 from paretoid.bandits.kinds import Kind, as_kinds, is_gaussian, plain_kinds, ranges
 from paretoid.conduct import Conduct
-from paretoid.directions import IN_TOML, check_directions
+from paretoid.directions import IN_TOML, check_directions, directions
 from paretoid.engine.build import check_radius
 from paretoid.engine.rates import is_binary, refuse_other_outcomes
 from paretoid.explorer.cone import Measured
@@ -273,6 +273,18 @@ class Design:
         '1.5-fold'
         """
         return self.measured_in if self.cone is None else PLAIN
+
+    @property
+    def ways(self) -> str:
+        """Which way each objective is better, and which ones have a limit only.
+
+        >>> Design(["A", "B"], ["response", "harm"], minimize=["harm"]).ways
+        'more response and less harm is better'
+        """
+        measured: Any = self if self.cone is None else self.cone
+        return directions(
+            measured.objectives, measured.minimize, self.goals[0].limits, self.measured_in
+        )
 
     @property
     def binary(self) -> BoolArray:

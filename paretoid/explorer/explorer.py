@@ -591,6 +591,7 @@ class Explorer(Session):
             units=design.units,
             labels=labels(design.goals, design.units),
             inside=design.goals[0].verdict_words(design.units)[0],
+            ways=design.ways,
         )
 
     @alone

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from paretoid import text
-from paretoid.directions import directions
 from paretoid.explorer.design import Design
 from paretoid.explorer.progress import Progress
 from paretoid.explorer.state import TrialState
@@ -72,6 +71,7 @@ class Status:
     units         what numbers of the objectives stand for
     labels        goal to what it asks for, in words
     inside        what the arms in `optimal` are surely, in words
+    ways          which way each objective is better, in words
 
     >>> from paretoid import Explorer
     >>> explorer = Explorer(["A", "B"], ["response"], scale=1.0)
@@ -111,6 +111,7 @@ class Status:
     units: Units = PLAIN
     labels: dict[str, str] = field(default_factory=dict)
     inside: str = "optimal"
+    ways: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite and undefined numbers are None."""
@@ -143,8 +144,7 @@ class Status:
           response  -
         ...
         """
-        directed = text.visible(directions(self.objectives, self.minimize))
-        lines = [self._head(), directed, ""]
+        lines = [self._head(), text.visible(self.ways), ""]
         lines += [] if self.progress is None else [str(self.progress), ""]
         lines += self._goals()
         heads = ["", "verdict", *map(text.visible, self.objectives)]
@@ -175,9 +175,8 @@ class Status:
     def _repr_html_(self) -> str:
         rows = [self._row(arm) for arm in self.arms]
         heads = ["arm", "verdict", *self.objectives]
-        directed = directions(self.objectives, self.minimize)
         notes = [f"note: {note}" for note in self.notes]
-        sentences = [directed, *self._goals(), *notes]
+        sentences = [self.ways, *self._goals(), *notes]
         return Shown(self._head(), heads, rows, sentences, len(heads))._repr_html_()
 
     @property

@@ -100,9 +100,8 @@ class AtMost(LimitedGoal):
         >>> AtMost(2, 0.1).words()
         'any 2 arms within 0.1 of optimal, or all optimal ones if they are fewer'
         """
-        exact = not np.any(self.eps1)
-        plural = "s" if self.k > 1 else ""
-        near = f"Pareto-optimal arm{plural}" if exact else f"arm{plural} {self._near(units)}"
+        near, arms = self._near(units), "arm" if self.k == 1 else "arms"
+        near = f"Pareto-optimal {arms}" if near == "optimal" else f"{arms} {near}"
         asked = f"any {self.k} {near}, or all optimal ones if they are fewer"
         asked = f"one {near}" if self.k == 1 else asked
         return asked + limits_in_words(self.limits, units)

@@ -165,10 +165,23 @@ class Goal(Member):
         >>> PracticalSet(0.5).verdict_words()
         ('not practically dominated', 'practically dominated')
         """
-        return self._near(units) if np.any(self.eps1) else "optimal", "dominated"
+        return self._near(units), "dominated"
+
+    def compared(self, objectives: Sequence[str]) -> list[str]:
+        """The objectives in which one arm can be better than another: those without a mere limit.
+
+        >>> from paretoid import ParetoSet, at_least, at_most
+        >>> limits = {"toxicity": at_most(0.3), "response": at_least(0.5, compared=True)}
+        >>> ParetoSet(limits=limits).compared(["response", "toxicity", "IgG"])
+        ['response', 'IgG']
+        """
+        limits = self.limits or {}
+        return [name for name in objectives if name not in limits or limits[name].compared]
 
     def _near(self, units: Units) -> str:
-        return f"within {units.margin(self.eps1)} of optimal"
+        """What an arm is that the goal may have in its answer."""
+        margin = units.margin(self.eps1, self.compared(units.endpoints))
+        return "optimal" if margin == "0" else f"within {margin} of optimal"
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={short(value)}" for name, value in said(self).items())

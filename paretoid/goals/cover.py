@@ -87,12 +87,16 @@ class Cover(LimitedGoal):
         >>> Cover(eps2=0.5).words()
         'Pareto-optimal arms such that every optimal arm left out is within 0.5 of one of them'
         """
-        arms = f"arms {self._near(units)}" if np.any(self.eps1) else "Pareto-optimal arms"
-        reach = f"within {units.margin(self.eps2)} of one of them"
+        near = self._near(units)
+        arms = "Pareto-optimal arms" if near == "optimal" else f"arms {near}"
+        reach = f"within {self._reach(units)} of one of them"
         asked = f"{arms} such that every optimal arm left out is {reach}"
         return asked + limits_in_words(self.limits, units)
 
     def label(self, units: Units | None = None) -> str:
         """A cover, and how far it reaches."""
-        reach = "" if units is None else f" within {units.margin(self.eps2)}"
+        reach = "" if units is None else f" within {self._reach(units)}"
         return f"a cover{reach}{self._extras(units)}"
+
+    def _reach(self, units: Units) -> str:
+        return units.margin(self.eps2, self.compared(units.endpoints))

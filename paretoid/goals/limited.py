@@ -46,9 +46,13 @@ def limits_in_words(limits: Limits | None, units: Units = PLAIN) -> str:
 
     >>> from paretoid import at_most
     >>> limits_in_words(Limits({"toxicity": at_most(0.3)})), limits_in_words(None)
-    (', of those with toxicity at most 0.3', '')
+    (', of those with toxicity at most 0.3 (within that it does not count)', '')
     """
-    listed = [f"{name} {units.limit(name, limit)}" for name, limit in (limits or {}).items()]
+    listed = [
+        f"{name} {units.limit(name, limit)}"
+        + ("" if limit.compared else " (within that it does not count)")
+        for name, limit in (limits or {}).items()
+    ]
     return f", of those with {', '.join(listed)}" if listed else ""
 
 
@@ -85,8 +89,8 @@ class LimitedGoal(Goal):
             f"{name} {(units or PLAIN).limit(name, limit)}"
             for name, limit in (self.limits or {}).items()
         ]
-        if units is not None and np.any(self.eps1):
-            extras.append(f"margin {units.margin(self.eps1)}")
+        if units is not None and self._near(units) != "optimal":
+            extras.append(f"margin {units.margin(self.eps1, self.compared(units.endpoints))}")
         return f" ({'; '.join(extras)})" if extras else ""
 
     def _freeze_limits(self) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from paretoid.goals.base import as_answer, frozen
 from paretoid.goals.limited import LimitedGoal, limits_in_words
 from paretoid.theory.checks import BoolArray, as_means
@@ -69,8 +67,10 @@ class ParetoSet(LimitedGoal):
         >>> ParetoSet(0.5).words()
         'all Pareto-optimal arms, and none that is not within 0.5 of optimal'
         """
-        near = f", and none that is not {self._near(units)}" if np.any(self.eps1) else ""
-        return "all Pareto-optimal arms" + near + limits_in_words(self.limits, units)
+        near = self._near(units)
+        asked = "all Pareto-optimal arms"
+        asked += "" if near == "optimal" else f", and none that is not {near}"
+        return asked + limits_in_words(self.limits, units)
 
     def label(self, units: Units | None = None) -> str:
         """All optimal arms."""

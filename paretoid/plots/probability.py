@@ -54,7 +54,7 @@ def pareto_probability(
     if margin:
         units = Units.of(shares.attrs)
         slack = f"{fold:g}-fold" if fold else "the margin"
-        slack = units.margin(shares.attrs["eps1"]) if units else slack
+        slack = units.margin(shares.attrs["eps1"], shares.attrs["compared"]) if units else slack
         what = f"within {slack} of optimal"
         if shares.attrs.get("margin_means") == "all":
             what = f"not practically dominated, by {slack}"

@@ -44,8 +44,7 @@ def design_sections(
 
 def objective(design: Design) -> list[Block]:
     """What is asked, and what the words in the question mean."""
-    limits = design.goals[0].limits or {}
-    compared = [name for name in design.objectives if name not in limits or limits[name].compared]
+    limits, compared = design.goals[0].limits, design.goals[0].compared(design.objectives)
     among = f"among {counted(design.K, 'arm')}, by {counted(len(compared), 'endpoint')}"
     among += ", none of which outweighs another" if len(compared) > 1 else ""
     first, *others = (goal.words(design.units) for goal in design.goals)
@@ -58,22 +57,22 @@ def objective(design: Design) -> list[Block]:
         f"An arm is Pareto-optimal if no other arm{' within the limits' if limits else ''} is "
         f"strictly better in {where}, by the true means."
     )
-    slack = _slack(design.goals[0])
-    if np.any(slack):
-        said.append(_margin(design, slack))
+    if design.units.margin(design.goals[0].eps1, compared) != "0":
+        said.append(_margin(design, design.goals[0].eps1, compared))
         said.append(MARGINS["all" if isinstance(design.goals[0], PracticalSet) else "any"])
     return list(map(TextBlock, said))
 
 
-def _slack(goal: Goal) -> Any:
-    return goal.margin if isinstance(goal, PracticalSet) else goal.eps1
-
-
-def _margin(design: Design, slack: Any) -> str:
+def _margin(design: Design, slack: Any, compared: Sequence[str]) -> str:
     """The margin as a ratio or in units, and as a number in which outcomes are recorded."""
-    recorded = f", that is {margin(slack)} as outcomes are recorded" if design.units.logs else ""
-    every = " in every endpoint" if design.D > 1 and len({*np.ravel(slack).tolist()}) == 1 else ""
-    return f"The margin is {design.units.margin(slack)}{every}{recorded}."
+    by_name = dict(zip(design.objectives, np.broadcast_to(slack, design.D).tolist(), strict=True))
+    numbers = [by_name[name] for name in compared]
+    same = len(set(numbers)) == 1
+    every = " in every endpoint" if same and len(compared) > 1 else ""
+    said = f"The margin is {design.units.margin(slack, compared)}{every}"
+    if design.units.logs:
+        said += f", that is {margin(numbers[0] if same else numbers)} as outcomes are recorded"
+    return f"{said}."
 
 
 def _endpoints(design: Design) -> list[Block]:
@@ -217,7 +216,8 @@ def _decided(goal: Goal, units: Units) -> str:
     if type(goal) is Cover:
         return (
             f"the answer is given at the first test at which {whole}, or surely within "
-            f"{units.margin(goal.eps2)} of an arm that is surely {near}."
+            f"{units.margin(goal.eps2, goal.compared(units.endpoints))} of an arm that is surely "
+            f"{near}."
         )
     return "the answer is given at the first test at which the intervals decide the goal."
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoid.directions import directions
 from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.goals import Goal
@@ -52,6 +51,7 @@ from paretoid.report.plan_sentences import (
     needed,
     simulation_error,
     units_in,
+    ways_of,
     which_arms,
 )
 from paretoid.report.plan_text import saved
@@ -124,7 +124,7 @@ def plan_report(
     return render(
         "Plan of an adaptive trial",
         f"{counted(len(trial.arms), 'arm')}, {counted(len(trial.endpoints), 'endpoint')}: "
-        f"{directions(trial.endpoints, trial.minimize)}",
+        f"{ways_of(planned, trial)}",
         sections,
     )
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
+from paretoid.directions import directions
 from paretoid.intervals import Interval, quantile_interval, share
-from paretoid.registry import label_of
+from paretoid.registry import goal_of, label_of
 from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ def needed(plan: xr.Dataset, level: float) -> Interval:
 def units_in(planned: xr.Dataset) -> Units:
     """How margins and limits of a plan are said; in numbers for plans that do not tell."""
     return Units.of(planned.attrs) or PLAIN
+
+
+def ways_of(planned: xr.Dataset, trial: TrialSummary) -> str:
+    """Which way each endpoint is better, and which ones have a limit only."""
+    goal = goal_of(str(planned.goal.values[0]))
+    limits = None if goal is None else goal.limits
+    return directions(trial.endpoints, trial.minimize, limits, units_in(planned))
 
 
 def conclusion(planned: xr.Dataset) -> str:

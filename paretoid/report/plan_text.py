@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from paretoid import text
-from paretoid.directions import directions
 from paretoid.estimation.model import trial_of
 from paretoid.registry import label_of
 from paretoid.report.calendar_words import (
@@ -29,6 +28,7 @@ from paretoid.report.plan_sentences import (
     other_answers,
     simulation_error,
     sources_words,
+    ways_of,
 )
 from paretoid.report.prior_table import prior_dict, prior_text
 from paretoid.summaries import summary_of
@@ -53,7 +53,7 @@ def as_text(
     width = max(width, 40)
     arms = text.counted(len(trial.arms), "arm")
     endpoints = text.counted(len(trial.endpoints), "endpoint")
-    ways = directions(trial.endpoints, trial.minimize)
+    ways = ways_of(planned, trial)
     first = [
         *(nothing_settles(planned) or [conclusion(planned)]), f"{arms}, {endpoints}: {ways}.",
         trial.citation, sources_words(trial), *trial.assumptions, *trial.readings,

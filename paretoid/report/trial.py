@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from paretoid import text
-from paretoid.directions import directions
 from paretoid.explorer.design import Design
 from paretoid.explorer.design_toml import design_toml
 from paretoid.explorer.events import LedgerError
@@ -186,9 +185,8 @@ def _standing(
             f"{text.counted(given.samples, 'participant')} had outcomes in use.",
             _promise(state.design),
         ]))  # fmt: skip
-    measured: Any = state.design if state.design.cone is None else state.design.cone
-    directed = directions(measured.objectives, measured.minimize)
-    blocks.append(TextBlock(f"{directed[0].upper()}{directed[1:]}."))
+    ways = state.design.ways
+    blocks.append(TextBlock(f"{ways[0].upper()}{ways[1:]}."))
     if status.progress is not None:
         said = [f"{line[:1].upper()}{line[1:]}." for line in str(status.progress).split("\n")]
         blocks.append(TextBlock(" ".join(said)))

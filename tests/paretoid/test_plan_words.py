@@ -17,7 +17,7 @@ from paretoid.estimation.draws import posterior_draws
 from paretoid.estimation.instances import tell_scales
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.plan_words import bound_radius
-from paretoid.report import plan_report
+from paretoid.report import plan_report, plan_sentences
 from paretoid.report.calendar_words import settled_words
 from paretoid.report.plan_pictures import plan_pictures
 from paretoid.report.plan_sentences import conclusion
@@ -109,7 +109,7 @@ def test_only_code_and_the_appendix_of_a_page_have_logarithms(nasty_fit):
     fit["posterior"].attrs["paretoid_trial"] = replace(
         trial, scales=("log-normal", "normal"), reported=np.exp(trial.mean)
     ).to_json()
-    limits = {"<i>gain</i>": pt.at_least(float(np.log(8.0)))}
+    limits = {"<i>gain</i>": pt.at_least(float(np.log(8.0)), compared=True)}
     goals = [pt.ParetoSet(limits=limits), pt.AtMost(1, limits=limits)]
     planned = plan(fit, goals, fold=1.5, draws=3, replications=2, max_samples=100)
     shares = pareto_probability(fit, (float(np.log(1.5)), 0.0), limits=limits)
@@ -144,6 +144,20 @@ def test_limits_count_in_the_probabilities_that_head_a_plan(nasty_fit, limited):
     assert not nobody.near_optimal.values.any()
     with pytest.raises(ValueError, match="nothing to say about practical domination"):
         pareto_probability(nasty_fit, 0.5, margin_means="all", limits=LIMITS)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_a_limited_endpoint_does_not_count_and_a_plan_says_so(nasty_fit, limited):
+    shares = pareto_probability(nasty_fit, (0.3, 0.2), limits=LIMITS)
+    assert shares.attrs["eps1"].tolist() == [0.3, 0.0]
+    axes = plots.pareto_probability(shares)
+    assert "within 0.3 mg/L of optimal" in axes.get_legend_handles_labels()[1]
+    ways = ("more <i>gain</i> is better; ease & rest must be at least 1.1, and within that it does "
+            "not count")  # fmt: skip
+    assert f"4 arms, 2 endpoints: {ways}." in " ".join(as_text(nasty_fit, shares, limited).split())
+    assert ways in unescape(plan_report(nasty_fit, shares, limited))
+    without = pareto_probability(nasty_fit, (0.0, 0.2), limits=LIMITS)
+    assert not plan_sentences.margin_head(without)
 
 
 def test_the_column_of_a_practical_margin_says_what_it_is(nasty_fit):

@@ -131,13 +131,13 @@ def test_conduct_margin_directions_scales_and_limits_are_in_words():
     design.informed_by = ("Doe 2020",)
     text = words(design)
     for sentence in (
-        "The margin is 1.649-fold in effect and 0 in harm, that is (0.5, 0) as outcomes are",
+        "The margin is 1.649-fold, that is 0.5 as outcomes are recorded.",
         "of those with harm at most 0.3 points",
         "The first 8 participants go to the arms in turn, 4 to each; then the rule begins.",
         "a look after every 50 enrolled",
         "effect larger natural logarithm 1",
         "harm points smaller as measured 7 days 0.25",
-        "surely within 2.718-fold in effect and 1 points in harm of an arm that is surely",
+        "surely within 2.718-fold of an arm that is surely within 1.649-fold of optimal",
         "Outcomes, as recorded, are sub-Gaussian with at most the scales of the design",
         "The data that shaped the radius are not counted again: Doe 2020.",
         "Allocation is not randomised",

@@ -15,8 +15,11 @@ import pytest
 
 import paretoid as pt
 from paretoid.explorer import Design, Explorer
+from paretoid.report.design_words import design_sections
+from paretoid.report.page import render
 from paretoid.report.trial import trial_report
 from paretoid.report.trial_pictures import enrolled, enrolment_picture, means_picture, pointwise
+from paretoid.units import Units
 
 LOG = math.log
 PYTHON = re.compile(r"eps[12]\b|rho=|ParetoSet\(|AtMost\(|Cover\(|PracticalSet\(")
@@ -112,6 +115,40 @@ def test_what_is_sure_is_said_with_the_margin():
     assert re.search(r"^B +within 1.5-fold of optimal  ", str(status), re.M)
     both = str(replace(status, dominated={"B": "A"}))
     assert "within 1.5-fold of optimal, and out (likely dominated by A)" in both
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize(
+    "goal", [pt.ParetoSet, pt.AtMost, lambda *args, **with_: pt.Cover(*args, 1.0, **with_)]
+)
+def test_an_endpoint_with_a_limit_only_does_not_count_and_has_no_margin(goal, counts):
+    """Less pain makes no arm better than another there, so nothing may sound as if it did."""
+    limits = {"pain": pt.at_most(40.0, compared=counts)}
+    slack = (LOG(1.5), 2.0, LOG(1.5))
+    asked = goal(1, slack, limits=limits) if goal is pt.AtMost else goal(slack, limits=limits)
+    design = Design(
+        ["A", "B"], ["IgG", "pain", "IgA"], asked, minimize=["pain"], logs=["IgG", "IgA"],
+        units={"pain": "mm"},
+    )  # fmt: skip
+    status = Explorer.from_design(design).status()
+    page = render("", "", design_sections(design))
+    texts = [asked.words(design.units), *status.labels.values(), status.inside, str(status), page]
+    assert all(("2 mm" in text) == counts for text in texts)
+    assert all("1.5-fold" in text for text in texts)
+    assert ("within that it does not count" in texts[0]) == (not counts)
+    ways = "more IgG, less pain and more IgA is better"
+    if not counts:
+        ways = ("more IgG and more IgA is better; pain must be at most 40 mm, and within that it "
+                "does not count")  # fmt: skip
+    assert design.ways == status.ways == str(status).splitlines()[1] == ways
+
+
+def test_a_margin_in_what_does_not_count_is_none():
+    goal = pt.ParetoSet((0.0, 2.0), limits={"pain": pt.at_most(40.0)})
+    units = Units(("IgG", "pain"))
+    assert goal.words(units).startswith("all Pareto-optimal arms, of those with pain at most 40")
+    assert goal.label(units) == "all optimal arms (pain at most 40)"
+    assert goal.verdict_words(units)[0] == "optimal"
 
 
 def test_a_practical_set_has_a_word_of_its_own():
