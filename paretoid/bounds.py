@@ -13,6 +13,7 @@ from paretoid import text, theory
 from paretoid.bandits import Bandit, BernoulliBandit, GaussianBandit
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.notebook import Shown
+from paretoid.registry import GOALS
 from paretoid.rules import APE
 from paretoid.theory.bound import Bound
 from paretoid.theory.characteristic_time import CharacteristicTime
@@ -171,7 +172,7 @@ def sample_bounds(
         )
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
-        raise WrongTypeError(f"goal={shown(goal)} must be one of ParetoSet, Cover, AtMost.")
+        raise WrongTypeError(f"goal={shown(goal)} must be one of {', '.join(GOALS)}.")
     goal.check(bandit.K, bandit.D)
     delta = check_delta(delta)
     radius = Mixture() if radius is None else radius

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal
-from paretoid.registry import is_ours
+from paretoid.registry import GOALS, is_ours
 from paretoid.rules import Rule
 from paretoid.rules.base import answers_by_itself
 from paretoid.theory.checks import is_listed, refusal, shown
@@ -77,9 +77,8 @@ def as_goals(goals: Any, bandit: Bandit) -> list[Goal]:
     goal_list = listed(goals, Goal)
     if not goal_list or not all(isinstance(goal, Goal) for goal in goal_list):
         raise refusal(all(isinstance(goal, Goal) for goal in goal_list))(
-            f"goals={shown(goals)} must be one or more of ParetoSet, Cover, AtMost, "
-            f"PracticalSet, or "
-            f"your own subclasses of Goal: without a goal nothing could stop a run. Try "
+            f"goals={shown(goals)} must be one or more of {', '.join(GOALS)}, or your own "
+            f"subclasses of Goal: without a goal nothing could stop a run. Try "
             f"goals=[ParetoSet()]."
         )
     if len(set(map(str, goal_list))) < len(goal_list):

@@ -21,6 +21,7 @@ import numpy as np
 from paretoid.bandits import Bandit
 from paretoid.goals import Goal, ParetoSet
 from paretoid.intervals import check_confidence, share_upper_bound
+from paretoid.registry import GOALS
 from paretoid.theory.checks import (
     BoolArray,
     WrongTypeError,
@@ -289,7 +290,7 @@ def delta_correctness(
         )
     goal = ParetoSet() if goal is None else goal
     if not isinstance(goal, Goal):
-        raise WrongTypeError(f"goal={goal!r} must be ParetoSet, Cover or AtMost.")
+        raise WrongTypeError(f"goal={goal!r} must be one of {', '.join(GOALS)}, or your own.")
     hard = [
         given if isinstance(given, HardBandit) else HardBandit("", given, budget, must_answer=True)
         for given in listed

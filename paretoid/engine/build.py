@@ -30,6 +30,7 @@ from paretoid.engine.program import (
 from paretoid.engine.rates import is_binary, rates_of, refuse_other_outcomes
 from paretoid.goals import AtMost, Cover, Goal, ParetoSet
 from paretoid.goals.limited import LimitedGoal
+from paretoid.registry import PAIR_RADII, RATE_RADII
 from paretoid.rules import (
     APE,
     LUCB,
@@ -133,9 +134,8 @@ def check_radius(radius: Any, bandit: Bandit, rule: Rule | None = None) -> Radiu
         return radius
     if not isinstance(radius, PairwiseRadius):
         raise WrongTypeError(
-            f"radius={shown(radius)} must be one of Mixture, UnknownScale, MixedScale, "
-            f"KaufmannKoolen, LUCB1Like, BetaBinomial, or your own subclass of PairwiseRadius; try "
-            f"radius=Mixture()."
+            f"radius={shown(radius)} must be one of {', '.join((*PAIR_RADII, *RATE_RADII))}, or "
+            f"your own subclass of PairwiseRadius; try radius=Mixture()."
         )
     if type(radius).half_width is not PairwiseRadius.half_width:
         raise ValueError(

@@ -11,6 +11,7 @@ import numpy as np
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.summary import TrialSummary
 from paretoid.goals import Cover, Goal, ParetoSet, PracticalSet
+from paretoid.registry import GOALS
 from paretoid.theory.checks import is_number, is_real, refusal, shown
 from paretoid.units import Units
 
@@ -57,7 +58,7 @@ def as_goals(goals: Any) -> list[Any]:
     listed = [goals] if isinstance(goals, Goal) else list(goals or [ParetoSet()])
     if not all(isinstance(goal, Goal) for goal in listed):
         raise refusal(all(isinstance(goal, Goal) for goal in listed))(
-            f"goals={shown(goals)} must be one or more of ParetoSet, Cover and AtMost."
+            f"goals={shown(goals)} must be one or more of {', '.join(GOALS)}."
         )
     return listed
 

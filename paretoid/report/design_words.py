@@ -80,11 +80,18 @@ def _endpoints(design: Design) -> list[Block]:
     delays = np.zeros(len(measured.objectives))
     if design.conduct is not None:
         delays = design.conduct.delays(measured.objectives)
+    goal = design.goals[0]
+    limits, compared = goal.limits or {}, goal.compared(measured.objectives)
     columns: dict[str, list[str]] = {
         "endpoint": list(measured.objectives),
         "unit": [design.measured_in.units.get(name, "") for name in measured.objectives],
         "better": [
-            "smaller" if name in measured.minimize else "larger" for name in measured.objectives
+            ("smaller" if name in measured.minimize else "larger") if name in compared else "-"
+            for name in measured.objectives
+        ],
+        "limit": [
+            design.units.limit(name, limits[name]) if name in limits else ""
+            for name in measured.objectives
         ],
         "recorded as": _recorded(design, measured.objectives),
         "known after": [f"{days:g} days" if days else "" for days in delays],

@@ -136,7 +136,7 @@ def test_conduct_margin_directions_scales_and_limits_are_in_words():
         "The first 8 participants go to the arms in turn, 4 to each; then the rule begins.",
         "a look after every 50 enrolled",
         "effect larger natural logarithm 1",
-        "harm points smaller as measured 7 days 0.25",
+        "harm points - at most 0.3 points as measured 7 days 0.25",
         "surely within 2.718-fold of an arm that is surely within 1.649-fold of optimal",
         "Outcomes, as recorded, are sub-Gaussian with at most the scales of the design",
         "The data that shaped the radius are not counted again: Doe 2020.",
