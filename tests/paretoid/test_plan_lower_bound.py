@@ -12,6 +12,7 @@ from paretoid import registry, theory
 from paretoid.cli.app import app
 from paretoid.estimation import TrialSummary, fit, plan
 from paretoid.estimation.instances import plug_in_bandit
+from paretoid.estimation.margins import units_of
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.plan_radius import plan_radius
 from paretoid.explorer.design import Design
@@ -71,7 +72,7 @@ def test_what_is_assumed_stands_in_the_answer_and_what_was_read_in_the_text(plan
     assert assumption in said
     assert "'ci' was read like this." in said
     summaries = [summary_of(result.isel(goal=0))]
-    blocks = plan_page._answers(result, [pt.ParetoSet()], summaries, "", posterior)
+    blocks = plan_page._answers(result, [pt.ParetoSet()], summaries, units_of(told), posterior)
     assert any(f"Assumed, not reported: {assumption}" in str(block) for block in blocks)
 
 

@@ -324,7 +324,7 @@ def test_the_empty_answer_is_right_when_nobody_is_feasible():
         (lambda: pt.at_least(1.0, slack=-1), "slack=-1.0 must not be negative"),
         (lambda: pt.at_least(1.0, compared="yes"), "compared='yes' must be True"),
         (lambda: Limit(), "needs one of most= and least="),
-        (lambda: pt.ParetoSet(limits={"y": 0.3}), r"limits\['y'\]=0.3 must be at_most"),
+        (lambda: pt.ParetoSet(limits={"y": 0.3}), r"limits\['y'\]=0.3 must be a limit, at_most"),
         (lambda: pt.ParetoSet(limits={}), "must be a table"),
         (lambda: pt.Cover(limits={"z": pt.at_most(1)}).bind(NAMES, SIGN), "'z', which is no obj"),
         (

@@ -354,7 +354,7 @@ def test_replications_that_share_a_stream_are_told_also_where_outcomes_are_drawn
         ({"bandits": []}, "non-empty"),
         ({"bandits": [1]}, "must be a Bandit"),
         ({"delta": 1.5}, "strictly between 0 and 1"),
-        ({"goal": "psi"}, "must be ParetoSet"),
+        ({"goal": "psi"}, "must be one of ParetoSet, Cover"),
         ({"goal": pt.AtMost(5)}, "k=5"),
         ({"false_alarm": 0}, "false_alarm=0"),
         ({"max_runs": 0}, "max_runs=0"),
