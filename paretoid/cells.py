@@ -67,6 +67,8 @@ class Statistic:
 
     >>> Statistic(("mean", "sd")).words
     'mean, sd'
+    >>> Statistic(("geometric_mean", "ci_lower", "ci_upper"), 0.9).words
+    'geometric mean, 90% CI'
     """
 
     columns: tuple[str, ...]
@@ -74,8 +76,10 @@ class Statistic:
 
     @property
     def words(self) -> str:
-        """The columns with commas between."""
-        return ", ".join(self.columns)
+        """What they are, as a heading says it."""
+        level = "" if self.level is None else f"{100 * self.level:g}% "
+        names = ", ".join(self.columns).replace("ci_lower, ci_upper", f"{level}CI")
+        return names.replace("_", " ")
 
 
 def read_heading(heading: str) -> tuple[str, Statistic | None]:

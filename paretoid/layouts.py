@@ -265,12 +265,14 @@ def _alone(place: str, name: str, scale: str | None) -> str:
         columns = its.columns
         if columns[0] in ("median", "events", "n") or columns == (plain,):
             continue
-        other = "sd" if columns[0] in _CENTRES else "mean"
+        center = "GMT" if columns[0] == "geometric_mean" else "mean"
+        interval = center == "GMT" or columns[0].startswith("ci")
+        spread = "CI" if interval else "SE" if columns[0] == "se" else "SD"
         return (
             f"{place}: it may be {its.words} of {endpoint!r}, with nothing beside it; have columns "
-            f"'{endpoint}, {its.words}' and '{endpoint}, {other}' in a row per arm, or both in a "
-            f"cell under '{endpoint}, mean (SD)'; if {name!r} is the endpoint's name, say what its "
-            f"numbers are, as in '{name}, mean'"
+            f"'{endpoint}, {center}' and '{endpoint}, {spread}' in a row per arm, or both in a "
+            f"cell under '{endpoint}, {center} ({spread})'; if {name!r} is the endpoint's name, "
+            f"say what its numbers are, as in '{name}, mean'"
         )
     return ""
 

@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import re
 import sys
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from paretoid.cells import read_heading, split_cell
+from paretoid.cells import Statistic, read_heading, split_cell
 from paretoid.cli import published
 from paretoid.estimation import TrialSummary, load_trial
 
@@ -219,7 +220,7 @@ def test_columns_of_n_and_of_an_interval_stand_beside_each_endpoint(tmp_path):
     assert trial.n.tolist() == [[40, 39, 41], [41, 38, 41]]
     assert trial.lower[:, :2].tolist() == [[80, 8], [160, 16]]
     assert trial.upper[:, :2].tolist() == [[125, 12.5], [250, 25]]
-    assert any("'IgG GMC' is geometric_mean, 'IgG 95% CI' is ci_lower" in n for n in trial.readings)
+    assert any("'IgG GMC' is geometric mean, 'IgG 95% CI' is 95% CI" in n for n in trial.readings)
 
 
 def test_two_columns_of_an_endpoint_and_one_of_another_go_together(tmp_path):
@@ -256,19 +257,51 @@ def test_a_statistic_that_stands_alone_is_refused_by_name(tmp_path):
     """A name may hold the word: without a column beside it nothing says which it is."""
     said = problems(tmp_path, "arm,n,pain mean,IgG mean,IgG SD\nA,40,9,3,1\nB,40,8,3,1\n")
     assert "column 'pain mean' (rows 2 to 3): it may be mean of 'pain', with nothing" in said
-    assert "'pain, mean' and 'pain, sd'" in said
+    assert "'pain, mean' and 'pain, SD'" in said
     assert "as in 'pain mean, mean'" in said
     assert "IgG" not in said
     alone = "arm,n,pain SD\nA,40,1\nB,41,1\n"
     for options in ({}, {"scale": "normal"}):  # never an endpoint whose means are these numbers
         assert "it may be sd of 'pain'" in problems(tmp_path, alone, **options)
     gmc = "arm,n,IgG GMC\nA,40,1\nB,41,1\n"
-    assert "it may be geometric_mean of 'IgG'" in problems(tmp_path, gmc, scale="normal")
+    assert "it may be geometric mean of 'IgG'" in problems(tmp_path, gmc, scale="normal")
     pressure = "arm,n,mean arterial pressure\nA,40,93\nB,41,95\n"
     trial = read(tmp_path, pressure, scale="normal")
     assert (trial.endpoints, trial.reported.ravel().tolist()) == (
         ("mean arterial pressure",), [93, 95],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("heading", "numbers"),
+    [
+        ("IgG GMC", ("100", "80-125")), ("IgG SD", ("5", "1")), ("IgG SE", ("5", "1")),
+        ("IgG CI", ("5", "3-7")), ("IgG mean", ("5", "1")),
+    ],
+)  # fmt: skip
+def test_the_columns_that_a_refusal_advises_are_read(tmp_path, heading, numbers):
+    said = problems(tmp_path, f"arm,n,{heading}\nA,40,3-7\nB,41,3-7\n")
+    center, spread, both = re.search(
+        "have columns '(.*?)' and '(.*?)' in a row per arm, or both in a cell under '(.*?)'", said
+    ).groups()
+    value, width = numbers
+    rows = f"A,40,{value},{width}\nB,41,{value},{width}\n"
+    apart = read(tmp_path, f'arm,n,"{center}","{spread}"\n{rows}')
+    rows = f"A,40,{value} ({width})\nB,41,{value} ({width})\n"
+    together = read(tmp_path, f'arm,n,"{both}"\n{rows}')
+    assert apart.endpoints == together.endpoints == ("IgG",)
+    assert apart.scales == together.scales
+    for trial in (apart, together):
+        assert trial.reported.ravel().tolist() == [float(value)] * 2
+    assert np.array_equal(apart.sd, together.sd)
+
+
+@pytest.mark.parametrize("columns", [("mean", "sd"), ("geometric_mean", "ci_lower", "ci_upper"),
+                                     ("ci_lower", "ci_upper"), ("ci_lower",), ("se",)])  # fmt: skip
+def test_a_statistic_in_words_is_a_heading(columns):
+    level = 0.9 if columns[-1] == "ci_upper" else None
+    statistic = Statistic(columns, level)
+    assert read_heading(f"IgG, {statistic.words}") == ("IgG", statistic)
 
 
 def test_a_column_that_fits_two_names_is_refused_with_both(tmp_path):
