@@ -85,7 +85,8 @@ def _limit(line: Any, trial: Any, d: int, limits: Mapping[str, Limit] | None) ->
     limit = (limits or {}).get(trial.endpoints[d])
     if limit is not None:
         value = _natural(limit.value, trial.scales[d])
-        label = f"limit: {units_of(trial).limit(trial.endpoints[d], limit)}"
+        name = style.literal(trial.endpoints[d])
+        label = f"limit: {name} {units_of(trial).limit(trial.endpoints[d], limit)}"
         line(value, ls="--", lw=1.3, color="#D55E00", zorder=2, label=label)
 
 

@@ -133,15 +133,20 @@ def _columns(lengths: list[int], room: int) -> int:
 def legend_above(panels: Any) -> None:
     """One legend for several panels: above the figure if it is theirs alone, else in the first.
 
-    The figure grows by its lines, so that twenty names leave the panels as high as they were.
+    A label that several panels have stands there once. The figure grows by its lines, so that
+    twenty names leave the panels as high as they were.
     """
     first = panels.flat[0]
     figure = first.get_figure(root=True)
-    handles, labels = first.get_legend_handles_labels()
+    by_label: dict[str, Any] = {}
+    for panel in panels.flat:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            by_label.setdefault(str(label), handle)
+    handles, labels = list(by_label.values()), list(by_label)
     own = set(map(id, figure.axes)) <= set(map(id, panels.flat))
     if own and figure.get_layout_engine() is not None:
         room = int(figure.get_figwidth() * 13)
-        whole = [wrapped(str(label), room - 6) for label in labels]
+        whole = [wrapped(label, room - 6) for label in labels]
         columns = _columns([_widest(label) for label in whole], room)
         lines = -(-sum(label.count("\n") + 1 for label in whole) // columns)
         figure.set_figheight(figure.get_figheight() + 0.19 * (lines - 1))  # not from the panels

@@ -169,6 +169,11 @@ def test_the_column_of_a_practical_margin_says_what_it_is(nasty_fit):
     assert "in margin" not in text
 
 
+def legend(axis):
+    """The names in the legend of a figure."""
+    return [text.get_text() for text in axis.get_figure().legends[0].get_texts()]
+
+
 def test_limits_are_drawn_in_the_pictures_of_a_fit(nasty_fit):
     panels = plots.forest(nasty_fit, limits=LIMITS)
     for d, axis in enumerate(panels):
@@ -177,8 +182,10 @@ def test_limits_are_drawn_in_the_pictures_of_a_fit(nasty_fit):
     (cloud,) = plots.projections(nasty_fit, draws=20, limits=LIMITS)
     dashed = [line.get_ydata() for line in cloud.get_lines() if line.get_linestyle() == "--"]
     assert [list(ends) for ends in dashed] == [[1.1, 1.1]]
-    front = [text.get_text() for text in cloud.get_figure().legends[0].get_texts()]
+    front = legend(cloud)
     assert sum("(front)" in name for name in front) == 1  # of those within the limit the best
+    for names in (front, legend(panels[0])):  # whichever panel has the line
+        assert names.count("limit: ease & rest at least 1.1") == 1
 
 
 def test_no_t_star_of_another_problem_stands_beside_n(nasty_fit, limited):
