@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from paretoid.text import meant
+from paretoid.text import joined, meant
 from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def check_directions(
     odd = [name for name in names if usually_less(name) and name not in {*minimize, *maximize}]
     if odd:
         raise ValueError(
-            f"is more {' or '.join(map(repr, odd))} better? {file} does not say, and names like "
+            f"is more {joined(map(repr, odd), 'or')} better? {file} does not say, and names like "
             f"that usually go the other way. {way_out}"
         )
 
@@ -107,7 +107,6 @@ def directions(
     alone = {name: limit for name, limit in (limits or {}).items() if not limit.compared}
     ways = [f"{'less' if name in minimize else 'more'} {name}" for name in names
             if name not in alone]  # fmt: skip
-    listed = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} and {ways[-1]}"
     musts = [f"; {name} must be {units.limit(name, limit)}, and within that it does not count"
              for name, limit in alone.items()]  # fmt: skip
-    return f"{listed} is better{''.join(musts)}"
+    return f"{joined(ways)} is better{''.join(musts)}"

@@ -125,6 +125,16 @@ def clock(seconds: float) -> str:
 # --- names ----------------------------------------------------------------------------------------
 
 
+def joined(words: Iterable[str], last: str = "and") -> str:
+    """Words as a sentence lists them.
+
+    >>> joined(["IgG"]), joined(["IgG", "IgA"]), joined(["a margin", "more arms", "k = 1"], "or")
+    ('IgG', 'IgG and IgA', 'a margin, more arms or k = 1')
+    """
+    *most, final = words
+    return f"{', '.join(most)} {last} {final}" if most else final
+
+
 def settled(certain: Sequence[float], when: str, inside: str, sure: str) -> str:
     """How many arms are in, out and undecided, on average.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from paretoid.text import interval, margin, meant, measure
+from paretoid.text import interval, joined, margin, meant, measure
 from paretoid.theory.checks import WrongTypeError, shown
 
 if TYPE_CHECKING:
@@ -99,10 +99,7 @@ class Units:
 
     def to_json(self) -> str:
         """As text, for the attributes of a Dataset."""
-        return json.dumps(
-            {"endpoints": self.endpoints, "logs": self.logs, "units": dict(self.units)},
-            ensure_ascii=False,
-        )
+        return json.dumps(asdict(self), ensure_ascii=False)
 
     def margin(self, eps: Any, among: Iterable[str] | None = None) -> str:
         """A slack, as a ratio where outcomes are logarithms; by endpoint where it differs.
@@ -121,8 +118,7 @@ class Units:
             return next(iter(slacks.values()))
         if len({by_name[name] for name in slacks}) == 1 and not self.logs:
             return margin(values[0])
-        parts = [f"{slack} in {name}" for name, slack in slacks.items()]
-        return f"{', '.join(parts[:-1])} and {parts[-1]}"
+        return joined(f"{slack} in {name}" for name, slack in slacks.items())
 
     def _slack(self, name: str, eps: float) -> str:
         if not eps:

@@ -24,7 +24,7 @@ from paretoid.cli.options import (
 )
 from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
 from paretoid.registry import shell_names
-from paretoid.text import count, counted, measure
+from paretoid.text import count, counted, joined, measure
 from paretoid.theory.sharp_bound import INVERTIBLE
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def bounds(
         check_invertible(judge)
     except ValueError as error:
         names = shell_names(kind.__name__ for kind in INVERTIBLE).split(", ")
-        ways = " or ".join(f"--radius {name}" for name in names)
+        ways = joined((f"--radius {name}" for name in names), "or")
         raise ValueError(
             f"{error} On the command line: {ways}; the bound of LUCB1Like is listed with either."
         ) from None

@@ -139,6 +139,7 @@ def oc(
     from paretoid.operating import designs, operating_characteristics, words
     from paretoid.operating import scenarios as truths
     from paretoid.plots import operating
+    from paretoid.text import joined
     from paretoid.writing import new_file
 
     read = [path for path in (trial, fit, instance, scenarios) if path is not None]
@@ -147,7 +148,7 @@ def oc(
     believed = [option for option in (trial, fit, instance) if option is not None]
     if len(believed) > 1:
         raise ValueError(
-            f"{' and '.join(believed)} all say what is believed; give TRIAL, --fit or --instance."
+            f"{joined(believed)} all say what is believed; give TRIAL, --fit or --instance."
         )
     if fold is not None and eps1 is not None:
         raise ValueError("--fold and --eps1 both set the margin; give one of them.")

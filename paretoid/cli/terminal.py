@@ -171,8 +171,8 @@ def check_file(
         )
     if out.suffix.lower() not in suffixes:
         raise ValueError(
-            f"{option} {out} must end in {' or '.join(suffixes)}: the end of the name says how to "
-            f"write it."
+            f"{option} {out} must end in {text.joined(suffixes, 'or')}: the end of the name says "
+            f"how to write it."
         )
     if not out.parent.is_dir():
         raise ValueError(f"{option} {out}: there is no directory {out.parent}; make it first.")

@@ -15,6 +15,7 @@ import numpy as np
 
 from paretoid.bandits import Bandit
 from paretoid.goals import AtMost, Cover, Goal, PracticalSet
+from paretoid.text import joined
 from paretoid.theory.checks import BoolArray, FloatArray, IntArray, as_epsilon
 from paretoid.units import PLAIN, Units
 from paretoid.view import divisors
@@ -153,4 +154,4 @@ def advice(goal: Goal) -> str:
                 ways.append("asking for one arm" if goal.k == 2 else "asking for fewer arms")
         else:
             ways.append("asking for a few arms only")
-    return f"{', '.join(ways[:-1])} or {ways[-1]}"
+    return joined(ways, "or")

@@ -123,26 +123,24 @@ def bound_radius(radius: Radius, informed: bool) -> tuple[PairwiseRadius, str]:
     those of a union over claims to hold all at once.
     """
     stand_in: Mixture | KaufmannKoolen
+    why = ", with the largest scale per endpoint"
     if isinstance(radius, KaufmannKoolen):
-        stand_in = with_pairs(KaufmannKoolen())
+        stand_in = KaufmannKoolen()
     elif isinstance(radius, Mixture):
         stand_in = with_pairs(radius)
     else:
         stand_in = Mixture(rho=getattr(radius, "rho", 30.0), union="pairs")
+        why = (
+            ": this plan's own has no such bound"
+            if isinstance(radius, BetaBinomial)
+            else ", which is told each draw's scales: a rough figure, for this plan's radius must "
+            "also learn them"
+        )
     if stand_in == radius and not informed:
         whose = "this plan's own radius"
     else:
         whose = f"another radius ({type(stand_in).__name__}, a union over pairs, uniform shares"
         whose += ", scale 1/2)" if isinstance(radius, BetaBinomial) else ")"
-    if isinstance(radius, (Mixture, KaufmannKoolen)):
-        why = ", with the largest scale per endpoint"
-    elif isinstance(radius, BetaBinomial):
-        why = ": this plan's own has no such bound"
-    else:
-        why = (
-            ", which is told each draw's scales: a rough figure, for this plan's radius must also "
-            "learn them"
-        )
     return stand_in, (
         f"sharp_bound is for {whose}{why}; theorem_1 is for the radius of the paper. With those "
         f"radii a trial takes no more than that with probability at least 1 - delta"

@@ -123,14 +123,13 @@ def plan(
     stopped, correct, answer, pulls, settled, sharp_bound, theorem_1, and where there is no answer
     the positions of blocking_arm and blocking_rival (see `blocking_pair`), else -1. Summaries:
     assurance (with _error), samples_needed (inf: not within max_samples), censored, error_rate
-    with its 95% interval (wrong answers among all draws), allocation, returned. Of the plug-in:
-    arms_settled (goal, budget, verdict), answered (goal, budget): how many arms are surely optimal,
-    surely out and undecided in trials of so many participants, and how many have their answer; not
-    where the readable loop runs the trials.
-    plug_in_*; characteristic_time, characteristic_weights, lower_bound by the divergence of its
-    outcomes, Gaussian or 0/1, with _error, the Monte Carlo standard error of the fit; NaN where
-    their law is not known, or no goal asks for all arms without margin or limits: T* is of that
-    problem alone.
+    with its 95% interval (wrong answers among all draws), allocation, returned; arms_settled (goal,
+    budget, verdict), answered (goal, budget): how many arms are surely optimal, surely out and
+    undecided in trials of so many participants, and the share that has its answer; not where the
+    readable loop runs the trials. Of the plug-in: plug_in_*; characteristic_time,
+    characteristic_weights, lower_bound by the divergence of its outcomes, Gaussian or 0/1, with
+    _error, the Monte Carlo standard error of the fit; NaN where their law is not known, or no goal
+    asks for all arms without margin or limits: T* is of that problem alone.
     Attributes say in words what the guarantee and the bounds rest on, which assumptions were made
     and which arms tie.
 

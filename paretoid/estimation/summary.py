@@ -16,7 +16,7 @@ from paretoid.estimation.summary_cells import SCALES, ReadCell, read_cell
 from paretoid.estimation.summary_cells import spread_of_interval as spread_of_interval
 from paretoid.layouts import DIRECTIONS, FAILED, as_long
 from paretoid.tables import CsvTable, column_name, is_missing, read_journal_table, refuse
-from paretoid.text import meant, plain
+from paretoid.text import joined, meant, plain
 from paretoid.theory.checks import (
     BoolArray,
     FloatArray,
@@ -481,7 +481,7 @@ def _match(asked: str, names: Sequence[str], what: str) -> str:
         return holding[0]
     why = f"is no endpoint{meant(asked, names)}"
     if asked and holding:
-        why = f"is part of several names, {' and '.join(map(repr, holding))}; which one is it?"
+        why = f"is part of several names, {joined(map(repr, holding))}; which one is it?"
     raise ValueError(f"{what}={shown(asked)} {why} There are: {', '.join(names)}.")
 
 

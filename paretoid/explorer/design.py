@@ -34,7 +34,7 @@ from paretoid.theory.checks import (
     is_listed,
     shown,
 )
-from paretoid.theory.limits import limit_levels
+from paretoid.theory.limits import Limit, limit_levels
 from paretoid.theory.radii import BetaBinomial, MixedScale, Radius, UnknownScale
 from paretoid.theory.units import as_scale
 from paretoid.units import PLAIN, Units
@@ -275,6 +275,17 @@ class Design:
         return self.measured_in if self.cone is None else PLAIN
 
     @property
+    def limits(self) -> Mapping[str, Limit]:
+        """What arms must meet, by objective: all goals of a trial have the same limits.
+
+        >>> from paretoid import at_most
+        >>> goal = ParetoSet(limits={"harm": at_most(0.3)})
+        >>> Design(["A", "B"], ["response", "harm"], goal, minimize=["harm"]).limits["harm"]
+        Limit(most=0.3)
+        """
+        return self.goals[0].limits or {}
+
+    @property
     def ways(self) -> str:
         """Which way each objective is better, and which ones have a limit only.
 
@@ -282,9 +293,7 @@ class Design:
         'more response and less harm is better'
         """
         measured: Any = self if self.cone is None else self.cone
-        return directions(
-            measured.objectives, measured.minimize, self.goals[0].limits, self.measured_in
-        )
+        return directions(measured.objectives, measured.minimize, self.limits, self.measured_in)
 
     @property
     def binary(self) -> BoolArray:
@@ -413,7 +422,7 @@ class Design:
         0.05
         0.1
         """
-        K, D, limits = self.K, self.D, len(self.goals[0].limits or ())
+        K, D, limits = self.K, self.D, len(self.limits)
         left = limit_levels(self.radius, K, D, self.delta, limits).rivals if limits else self.delta
         alone = self.radius.guarantee != "proved" or self.radius.counts_pairs(K, D, left)
         return self.delta if alone else self.delta / self.families()

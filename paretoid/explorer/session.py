@@ -555,7 +555,7 @@ def lens_of(design: Design) -> Lens:
         single = design.rule.levels(design.K, design.delta)
     return Lens(
         design.bandit, design.radius, design.delta, eps1=design.goals[0].eps1, levels=single,
-        drop=design.level(), limits=len(design.goals[0].limits or ()),
+        drop=design.level(), limits=len(design.limits),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paretoid.operating.characteristics import MEANINGS
 from paretoid.operating.fixed import naive_words
 from paretoid.registry import goal_of, label_of
-from paretoid.text import at_most, count, shares
+from paretoid.text import at_most, count, joined, shares
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -189,7 +189,7 @@ def _against_delta(
     for d in [*proved, *others]:
         above, across = _where(table, d, g)
         if above:
-            said.append(f"{names[d]} breaks delta = {delta:g} in {_listed(above)}.")
+            said.append(f"{names[d]} breaks delta = {delta:g} in {joined(above)}.")
             if d in proved:
                 said.append(
                     "Its proof says otherwise, so that is chance (one interval in forty lies above "
@@ -199,14 +199,14 @@ def _against_delta(
             sound.append(names[d])
         if across and d not in proved:
             said.append(
-                f"Whether {names[d]} keeps to delta = {delta:g} is left open in {_listed(across)}."
+                f"Whether {names[d]} keeps to delta = {delta:g} is left open in {joined(across)}."
             )
     if sound:
         keep = "keeps" if len(sound) == 1 else "keep"
-        said.insert(0, f"No simulation refutes that {_listed(sound)} {keep} to delta = {delta:g}.")
+        said.insert(0, f"No simulation refutes that {joined(sound)} {keep} to delta = {delta:g}.")
     if others:
         said.append(
-            f"{_listed([names[d] for d in others])} "
+            f"{joined([names[d] for d in others])} "
             f"{'promises' if len(others) == 1 else 'promise'} nothing of any other truth."
         )
     return said
@@ -223,10 +223,6 @@ def _where(table: xr.Dataset, d: int, g: int) -> tuple[list[str], list[str]]:
         elif high > table.attrs["delta"]:
             across.append(words)
     return above, across
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words[:-1]) + (" and " if len(words) > 1 else "") + words[-1]
 
 
 def _price(table: xr.Dataset, first: str, g: int) -> list[str]:

@@ -17,7 +17,7 @@ from paretoid.goals import AtMost, Cover, Goal, ParetoSet, PracticalSet
 from paretoid.report import methods
 from paretoid.report.page import Block, Cell, Section, TableBlock, TextBlock
 from paretoid.rules import APE, BestArmRule
-from paretoid.text import MARGINS, counted, margin
+from paretoid.text import MARGINS, counted, joined, margin
 from paretoid.units import Units
 
 
@@ -44,7 +44,7 @@ def design_sections(
 
 def objective(design: Design) -> list[Block]:
     """What is asked, and what the words in the question mean."""
-    limits, compared = design.goals[0].limits, design.goals[0].compared(design.objectives)
+    limits, compared = design.limits, design.goals[0].compared(design.objectives)
     among = f"among {counted(design.K, 'arm')}, by {counted(len(compared), 'endpoint')}"
     among += ", none of which outweighs another" if len(compared) > 1 else ""
     first, *others = (goal.words(design.units) for goal in design.goals)
@@ -52,7 +52,7 @@ def objective(design: Design) -> list[Block]:
     said += [f"From the same participants it is also to find {other}." for other in others]
     where = compared[0] if len(compared) == 1 else "every endpoint at once"
     if 1 < len(compared) < design.D:
-        where = f"{', '.join(compared[:-1])} and {compared[-1]} at once"
+        where = f"{joined(compared)} at once"
     said.append(
         f"An arm is Pareto-optimal if no other arm{' within the limits' if limits else ''} is "
         f"strictly better in {where}, by the true means."
@@ -80,8 +80,7 @@ def _endpoints(design: Design) -> list[Block]:
     delays = np.zeros(len(measured.objectives))
     if design.conduct is not None:
         delays = design.conduct.delays(measured.objectives)
-    goal = design.goals[0]
-    limits, compared = goal.limits or {}, goal.compared(measured.objectives)
+    limits, compared = design.limits, design.goals[0].compared(measured.objectives)
     columns: dict[str, list[str]] = {
         "endpoint": list(measured.objectives),
         "unit": [design.measured_in.units.get(name, "") for name in measured.objectives],

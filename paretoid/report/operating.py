@@ -17,7 +17,7 @@ from paretoid.report.figures import SvgPicture, drawing, picture
 from paretoid.report.other_design import difference_blocks
 from paretoid.report.page import Block, Cell, PictureBlock, Section, TableBlock, TextBlock
 from paretoid.tables import read_bytes
-from paretoid.text import at_most
+from paretoid.text import at_most, joined
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -72,8 +72,9 @@ def operating_section(
     strange = [str(goal) for goal in table.goal.values if str(goal) not in goals]
     if strange:
         blocks.append(TextBlock(
-            f"{' and '.join(label_of(name, attrs) for name in strange)} is no goal of this plan: "
-            f"what follows answers another question.", "warning",
+            f"{joined(label_of(name, attrs) for name in strange)} "
+            f"{'is no goal' if len(strange) == 1 else 'are no goals'} of this plan: what follows "
+            f"answers another question.", "warning",
         ))  # fmt: skip
     blocks.append(TableBlock("Designs compared", ["design", "guarantee", "what it is"], [
         [Cell(str(name)), Cell(str(worth)), Cell(str(words))]

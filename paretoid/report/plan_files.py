@@ -99,7 +99,7 @@ def write_plan(
     for name, rows in (("arms.csv", _arms(shares, planned)), ("assurance.csv", _sizes(planned))):
         heads, *body = rows
         write_csv(out / name, [*heads, "assumptions"], [[*row, note] for row in body], force=force)
-    limits = design.goals[0].limits
+    limits = design.limits
     panels = (
         plots.forest(fit, limits=limits)[0],
         plots.pareto_probability(shares, fold=planned.attrs["fold"] or None),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.estimation.model import trial_of
-from paretoid.registry import goal_of, label_of
+from paretoid.registry import label_of
 from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
+from paretoid.report.plan_sentences import limits_in
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,8 +30,7 @@ def plan_pictures(fit: Any, shares: xr.Dataset, planned: xr.Dataset) -> dict[str
     from paretoid import plots
 
     trial = trial_of(fit)
-    goal = goal_of(str(planned.goal.values[0]))
-    limits = None if goal is None else goal.limits
+    limits = limits_in(planned)
     pictures: dict[str, list[SvgPicture]] = {}
     with drawing():
         stops = plots.assurance(planned, ax=new_axes(4.4))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from paretoid.estimation.summary import TrialSummary
     from paretoid.summaries import Summary
+    from paretoid.theory.limits import Limit
 
 #: answers that are named; the others are counted
 _NAMED = 4
@@ -36,11 +37,15 @@ def units_in(planned: xr.Dataset) -> Units:
     return Units.of(planned.attrs) or PLAIN
 
 
+def limits_in(planned: xr.Dataset) -> Mapping[str, Limit]:
+    """The limits that the arms of a plan must meet: all its goals have the same."""
+    goal = goal_of(str(planned.goal.values[0]))
+    return {} if goal is None else goal.limits or {}
+
+
 def ways_of(planned: xr.Dataset, trial: TrialSummary) -> str:
     """Which way each endpoint is better, and which ones have a limit only."""
-    goal = goal_of(str(planned.goal.values[0]))
-    limits = None if goal is None else goal.limits
-    return directions(trial.endpoints, trial.minimize, limits, units_in(planned))
+    return directions(trial.endpoints, trial.minimize, limits_in(planned), units_in(planned))
 
 
 def conclusion(planned: xr.Dataset) -> str:

@@ -57,7 +57,7 @@ def prior_words(priors: xr.Dataset) -> list[str]:
     said = []
     for arm in priors["arm"].values[priors["changes"].values]:
         inside = priors["answer"].sel(arm=arm).values
-        where = " and ".join(name for name, is_in in zip(names, inside, strict=True) if is_in)
+        where = text.joined(name for name, is_in in zip(names, inside, strict=True) if is_in)
         said.append(
             f"* The priors matter: {arm} is optimal with probability 1/2 or more under some of "
             f"them only ({where})."
@@ -85,7 +85,7 @@ def _sizes(priors: xr.Dataset) -> str:
     )
     if not between:
         return f"{drawn}."
-    known = f"simulation error leaves 95% intervals such as {' and '.join(between)} (as fitted)"
+    known = f"simulation error leaves 95% intervals such as {text.joined(between)} (as fitted)"
     return f"{drawn}; {known}."
 
 

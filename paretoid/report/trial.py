@@ -30,7 +30,7 @@ from paretoid.report.page import (
     settings,
     versions_table,
 )
-from paretoid.report.trial_pictures import enrolment_picture, limits_of, means_picture
+from paretoid.report.trial_pictures import enrolment_picture, means_picture
 
 #: differences of so many arms are all listed; of more, those that are in question
 _ARMS = 12
@@ -283,7 +283,7 @@ def _arms(design: Design, status: Status) -> list[Block]:
     covered = "Settled by the intervals" if settles(design) else (
         "No theorem covers what the intervals suggest of single arms here"
     )  # fmt: skip
-    pictured = means_picture(status, limits_of(design))
+    pictured = means_picture(status, design.limits)
     return [
         TextBlock(
             f"{covered}: {tally[0]} {inside}, {tally[1]} out ({outside}), {tally[2]} undecided of "

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from paretoid import text
-from paretoid.explorer.design import Design
 from paretoid.explorer.progress import days_since
 from paretoid.explorer.state import TrialState
 from paretoid.explorer.status import Status
@@ -21,17 +20,6 @@ from paretoid.theory.limits import Limit
 
 #: logarithms beyond it are of numbers that no axis can show
 _LARGEST = 300.0
-
-
-def limits_of(design: Design) -> Mapping[str, Limit]:
-    """The limits that arms must meet, by objective; all goals of a trial have the same.
-
-    >>> from paretoid import ParetoSet, at_most
-    >>> goal = ParetoSet(limits={"harm": at_most(0.3)})
-    >>> limits_of(Design(["A", "B"], ["response", "harm"], goal))["harm"]
-    Limit(most=0.3)
-    """
-    return dict(design.goals[0].limits or {})
 
 
 def pointwise(status: Status, d: int) -> tuple[FloatArray, FloatArray]:
