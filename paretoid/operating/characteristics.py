@@ -24,6 +24,7 @@ from paretoid.operating.designs import Sequential, Trials
 from paretoid.operating.fixed import fixed_trials, has_naive_answer
 from paretoid.operating.scenarios import Scenario
 from paretoid.parts import as_goals
+from paretoid.registry import text
 from paretoid.runs.setting import as_conduct
 from paretoid.theory.checks import as_epsilon, check_count, check_delta
 from paretoid.theory.dominance import pareto_set
@@ -84,8 +85,9 @@ def operating_characteristics(
     95%: Clopper and Pearson's of shares, Student's of means, order statistics of samples_90):
     mean_samples, samples_90, duration, answered, correct, wrong, wrong_if_answered, undecided,
     on_dominated; each says in its attributes what it is. NaN where there is nothing to say: wrong
-    answers among none, arms undecided in a design that says nothing of single arms. Designs are
-    judged on the same seeds, and shaped on others.
+    answers among none, arms undecided in a design that says nothing of single arms. Coordinates
+    `rule`, `radius` and `level` (delta, or what was calibrated) are those of the sequential
+    designs. Designs are judged on the same seeds, and shaped on others.
 
     The same N does not make the same promise. Where arms are far apart a fixed trial is often
     right with fewer participants than a proof takes; at the boundary it is wrong far more often
@@ -270,6 +272,14 @@ def _dataset(
         source = f"as many as {attrs['reference']} has as fitted, {same}"
     fixed = f"{size} participants, {source}; equal allocation, the naive answer"
     until = f"until it has its answer, at most {attrs['max_samples']:,} participants"
+    about = ("design_words", "guarantee", "rule", "radius", "level")
+    designs = [
+        (f"{one.words}; {until}", one.guarantee(goals, K, D), text(one.rule), text(one.radius),
+         one.delta)
+        if (one := made.get(name)) is not None
+        else (fixed, "heuristic", "", "", math.nan)
+        for name in names
+    ]  # fmt: skip
     return xr.Dataset(
         {
             name: (("scenario", "design", "goal", "interval"), table, {"meaning": MEANINGS[name]})
@@ -279,16 +289,7 @@ def _dataset(
             "scenario": [scenario.name for scenario in shown],
             "scenario_words": ("scenario", [scenario.words for scenario in shown]),
             "design": list(names),
-            "design_words": (
-                "design",
-                [f"{made[name].words}; {until}" if name in made else fixed for name in names],
-            ),
-            "guarantee": (
-                "design",
-                [made[name].guarantee(goals, K, D) if name in made else "heuristic"
-                 for name in names],
-            ),
-            "setting": ("design", [str(made[name]) if name in made else "" for name in names]),
+            **{key: ("design", [row[at] for row in designs]) for at, key in enumerate(about)},
             "goal": [str(goal) for goal in goals],
             "fixed_samples": ("goal", sizes),
             "interval": ["estimate", "low", "high"],

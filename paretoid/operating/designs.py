@@ -22,7 +22,6 @@ from paretoid.design.informed import informed
 from paretoid.goals import AtMost, Goal, ParetoSet
 from paretoid.operating.scenarios import Scenario
 from paretoid.parts import guarantee_of
-from paretoid.registry import text
 from paretoid.rules import APE, Rule, UniformElimination
 from paretoid.runs.simulate import simulate
 from paretoid.text import meant
@@ -50,9 +49,6 @@ class Sequential:
         if self.name == "calibrated":
             return "heuristic"
         return guarantee_of(self.rule, self.radius, goals, K, D, self.delta)
-
-    def __str__(self) -> str:
-        return f"{text(self.rule)}, {text(self.radius)}, delta {self.delta:g}"
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ def as_dict(table: xr.Dataset) -> dict[str, Any]:
         "scenarios": _named(table, "scenario", {"words": "scenario_words"}),
         "designs": _named(
             table, "design",
-            {"words": "design_words", "guarantee": "guarantee", "setting": "setting"},
+            {"words": "design_words", "guarantee": "guarantee", "rule": "rule", "radius": "radius",
+             "delta": "level"},
         ),
         "fixed_samples": {
             str(goal): int(size)
@@ -63,9 +64,9 @@ def as_dict(table: xr.Dataset) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _named(table: xr.Dataset, dim: str, about: dict[str, str]) -> list[dict[str, str]]:
+def _named(table: xr.Dataset, dim: str, about: dict[str, str]) -> list[dict[str, Any]]:
     return [
-        {"name": str(name), **{key: str(table[which].values[at]) for key, which in about.items()}}
+        {"name": str(name), **{key: table[which].values[at].item() for key, which in about.items()}}
         for at, name in enumerate(table[dim].values)
     ]
 

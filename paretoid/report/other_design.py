@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid.conduct import Conduct
 from paretoid.estimation.again import conduct_of
-from paretoid.registry import label_of, split
+from paretoid.registry import label_of, radius_of, split
 from paretoid.report import methods
 from paretoid.report.page import Block, Cell, TableBlock, TextBlock
 
@@ -49,7 +49,8 @@ def differences(table: xr.Dataset, planned: xr.Dataset) -> list[Difference]:
     >>> about = {"max_samples": 600, "delta": 0.1, "rule": "APE()", "radius": "Mixture(rho=5.0)"}
     >>> planned = xr.Dataset(coords={"goal": ["ParetoSet(eps1=0)"]}, attrs=about)
     >>> table = xr.Dataset(
-    ...     coords={**planned.coords, "setting": ["APE(), Mixture(rho=9.0), delta 0.1"]},
+    ...     coords={**planned.coords, "rule": ["APE()"], "radius": ["Mixture(rho=9.0)"],
+    ...             "level": [0.1]},
     ...     attrs={"max_samples": 900, "delta": 0.1, "conduct": "", "believed": "draws"},
     ... )
     >>> differences(table, planned)
@@ -115,14 +116,10 @@ def _radius(table: xr.Dataset, planned: xr.Dataset) -> list[Difference]:
     if "radius" not in ours or "rule" not in ours:
         return [("rule and radius", UNKNOWN, _designs(table))]
     exact = ours.get("shares") == "as given"
-    wanted = str(ours["rule"]), _kind(str(ours["radius"]), exact), f"{ours.get('delta'):g}"
-    for setting in table.setting.values if "setting" in table.coords else ():
-        head, _, level = str(setting).rpartition(", delta ")
-        rule, comma, radius = head.partition("), ")
-        if comma and (f"{rule})", _kind(radius, exact), level) == wanted:
-            return []
-    said = f"{ours['rule']}, {_label(str(ours['radius']))}"
-    return [("rule and radius", said, _designs(table))]
+    wanted = str(ours["rule"]), _kind(str(ours["radius"]), exact), ours.get("delta")
+    if any((rule, _kind(radius, exact), level) == wanted for rule, radius, level in _made(table)):
+        return []
+    return [("rule and radius", _label(str(ours["rule"]), str(ours["radius"])), _designs(table))]
 
 
 def _kind(radius: str, exact: bool) -> Any:
@@ -134,22 +131,24 @@ def _kind(radius: str, exact: bool) -> Any:
     return name, {**told, "shares": given.get("shares") is not None}
 
 
+def _made(table: xr.Dataset) -> list[tuple[str, str, float]]:
+    """Rule, radius and delta of the sequential designs of a table."""
+    if "radius" not in table.coords:
+        return []
+    columns = (table[name].values.tolist() for name in ("rule", "radius", "level"))
+    return [made for made in zip(*columns, strict=True) if made[1]]
+
+
 def _designs(table: xr.Dataset) -> str:
     """Rules and radii of the designs of a table, each once."""
-    if "setting" not in table.coords:
+    if "radius" not in table.coords:
         return UNKNOWN
-    said = []
-    for setting in table.setting.values:
-        rule, comma, radius = str(setting).rpartition(", delta ")[0].partition("), ")
-        if comma:
-            said.append(f"{rule}), {_label(radius)}")
-    return "; ".join(dict.fromkeys(said)) or "no sequential design"
+    labels = dict.fromkeys(_label(rule, radius) for rule, radius, _ in _made(table))
+    return "; ".join(labels) or "no sequential design"
 
 
-def _label(radius: str) -> str:
-    from paretoid.registry import radius_of
-
-    return methods.radius_label(radius_of(radius), radius)
+def _label(rule: str, radius: str) -> str:
+    return f"{rule}, {methods.radius_label(radius_of(radius), radius)}"
 
 
 def _conduct(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[Difference]:

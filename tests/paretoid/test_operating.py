@@ -97,8 +97,7 @@ def test_a_fixed_trial_is_right_as_often_as_the_normal_distribution_says():
 def test_sequential_cells_are_those_of_the_readable_loop(small):
     """Samples, right answers and participants on dominated arms of every run, replayed by hand."""
     goals = (pt.ParetoSet(0.4), pt.AtMost(1, 0.4))
-    setting = str(small.setting.sel(design="uniform").item())
-    radius = parse(setting.removeprefix("APE(pull='less sampled'), ").rpartition(", ")[0], "radius")
+    radius = parse(str(small.radius.sel(design="uniform").item()), "radius")
     times, right, wasted = np.zeros((3, 2, 8))
     for run in range(8):
         one = Setting(ARMS, goals, pt.APE(), radius, 0.1, 400)

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from html import unescape
 
+import numpy as np
 import pytest
 import xarray as xr
 from typer.testing import CliRunner
@@ -67,11 +68,19 @@ def like(planned, **attrs):
     """What `oc` would keep of trials that run like those of a plan."""
     about = {name: planned.attrs[name] for name in ("delta", "max_samples")}
     about |= {"conduct": "", "conducted": "", "believed": "40 posterior draws", "of_fit": 1}
-    setting = f"{planned.attrs['rule']}, {planned.attrs['radius']}, delta 0.1"
     return xr.Dataset(
-        coords={"goal": planned.goal.values, "setting": ("design", ["", setting])},
+        coords={"goal": planned.goal.values, **designs(planned.attrs["radius"])},
         attrs={**about, **attrs},
     )
+
+
+def designs(radius):
+    """What `oc` would keep of a fixed design and of one with this radius."""
+    return {
+        "rule": ("design", ["", "APE(pull='less sampled')"]),
+        "radius": ("design", ["", radius]),
+        "level": ("design", [np.nan, 0.1]),
+    }
 
 
 def test_the_same_trials_differ_in_nothing(nasty_plan):
@@ -81,9 +90,7 @@ def test_the_same_trials_differ_in_nothing(nasty_plan):
     tuned = like(planned)
     radius = pt.registry.parse(planned.attrs["radius"], "radius")
     other = dataclasses.replace(radius, rho=7.0)
-    tuned = tuned.assign_coords(
-        setting=("design", ["", f"APE(pull='less sampled'), {pt.registry.text(other)}, delta 0.1"])
-    )
+    tuned = tuned.assign_coords(designs(pt.registry.text(other)))
     assert differences(tuned, planned) == []  # plan and oc tune rho on simulations of their own
     planned = planned.assign_attrs(shares="as given")
     assert [item[0] for item in differences(tuned, planned)] == ["rule and radius"]
@@ -132,9 +139,7 @@ def test_whatever_differs_from_the_plan_is_listed_with_both_values(nasty_plan):
         "goals, margins, limits", "all optimal arms (margin 0.1)",
         "all optimal arms (margin 0.1); one arm (margin 0.1)",
     )  # fmt: skip
-    other = like(planned).assign_coords(
-        setting=("design", ["", "APE(), Mixture(rho=5.0), delta 0.1"])
-    )
+    other = like(planned).assign_coords(designs("Mixture(rho=5.0)"))
     (item,) = differences(other, planned)
     assert item[0] == "rule and radius"
     assert "UnknownScale" in item[1]
@@ -146,7 +151,10 @@ def test_what_an_older_file_does_not_say_is_called_not_known(nasty_plan):
     old = like(planned, conduct="0.285714 participants a day")
     for name in ("conducted", "believed", "of_fit"):
         del old.attrs[name]
-    items = {what: here for what, _, here in differences(old.drop_vars("setting"), planned)}
+    items = {
+        what: here
+        for what, _, here in differences(old.drop_vars(["rule", "radius", "level"]), planned)
+    }
     assert set(items) == {"conduct", "what is believed", "rule and radius"}
     assert all("not known" in here for here in items.values())
     assert "0.285714 participants a day" in items["conduct"]
