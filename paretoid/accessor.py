@@ -13,8 +13,8 @@ import numpy as np
 import xarray as xr
 
 from paretoid import text
+from paretoid.labels import label_of
 from paretoid.notebook import Shown
-from paretoid.registry import label_of
 from paretoid.theory.checks import WrongTypeError
 
 

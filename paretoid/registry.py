@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from typing import Any
@@ -38,7 +38,7 @@ from paretoid.rules import (
     UGapEc,
     UniformElimination,
 )
-from paretoid.text import goal_label, meant
+from paretoid.text import meant
 from paretoid.theory.checks import check_choice
 from paretoid.theory.limits import Limit
 from paretoid.theory.member import Member, arguments
@@ -53,7 +53,6 @@ from paretoid.theory.radii import (
 )
 from paretoid.theory.shares import Shares
 from paretoid.theory.single_stream import ArmMixture, IteratedLogarithm
-from paretoid.units import PLAIN, Units
 
 
 def _by_name(*classes: type[Any]) -> dict[str, type[Any]]:
@@ -159,31 +158,6 @@ def goal_of(spec: str) -> Goal | None:
     """
     goal: Goal | None = _printed(spec, "goal")
     return goal
-
-
-def label_of(spec: str, attributes: Mapping[Any, Any]) -> str:
-    """What a goal of a Dataset asks for, for a legend, with margins in the units it was made with.
-
-    >>> label_of("ParetoSet(eps1=0.40546510)", {})    # of a simulation, which knows no units
-    'ParetoSet(eps1=0.405465)'
-    >>> from paretoid.units import Units
-    >>> units = Units(("IgG",), logs=("IgG",))
-    >>> label_of("ParetoSet(eps1=0.40546510)", {"units": units.to_json()})
-    'all optimal arms (margin 1.5-fold)'
-    """
-    goal, units = goal_of(spec), Units.of(attributes)
-    return goal_label(spec) if goal is None or units is None else goal.label(units)
-
-
-def inside_of(spec: str, attributes: Mapping[Any, Any]) -> tuple[str, str]:
-    """What an arm of a Dataset is that is settled as 1 for a goal, and how sure that is.
-
-    >>> inside_of("ParetoSet(eps1=0)", {"guarantee": "proved"}), inside_of("TopOf(x=1)", {})
-    (('optimal', 'surely'), ('in', 'by the intervals'))
-    """
-    goal, units = goal_of(spec), Units.of(attributes)
-    inside = "in" if goal is None else goal.verdict_words(units or PLAIN)[0]
-    return inside, "surely" if attributes.get("guarantee") == "proved" else "by the intervals"
 
 
 def radius_of(spec: str) -> Radius | None:
@@ -316,17 +290,6 @@ def type_of(name: str, what: str) -> type[Any]:
             f"{what} {name!r} is unknown{meant(name, kinds)} There are: {', '.join(kinds)}."
         )
     return kinds[flat[_flat(name)]]
-
-
-def shell_names(names: Iterable[str], default: str = "") -> str:
-    """Names of members as one types them in a shell, with commas between.
-
-    >>> shell_names(["APE", "UniformElimination", "LUCBpp"], default="APE")
-    'ape (default), uniform-elimination, lucbpp'
-    """
-    typed = {name: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower() for name in names}
-    return ", ".join(f"{word} (default)" * (name == default) or word
-                     for name, word in typed.items())  # fmt: skip
 
 
 def _flat(name: str) -> str:

@@ -21,9 +21,9 @@ from paretoid.cli.options import (
     Quiet,
     Scale,
     numbers,
+    shell_names,
 )
 from paretoid.cli.terminal import check_file, note, say, say_json, table, wrap, write
-from paretoid.registry import shell_names
 from paretoid.text import count, counted, joined, measure
 from paretoid.theory.sharp_bound import INVERTIBLE
 

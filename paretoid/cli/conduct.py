@@ -60,9 +60,9 @@ def read(
     plain = rate is None and not delay and look is None and not dropout and not burn_in
     if plain and scheme is None:
         return None
-    from paretoid.conduct import conduct_of
+    from paretoid.cli.conduct_words import conduct_from
 
-    return conduct_of(rate, delay or (), look, dropout or (), burn_in, scheme)
+    return conduct_from(rate, delay or (), look, dropout or (), burn_in, scheme)
 
 
 def scheme_of(
@@ -77,7 +77,7 @@ def scheme_of(
                     f"simple, or --randomise 6 for permuted blocks of six."
                 )
         return None
-    from paretoid.conduct import share_of, words_by_name
+    from paretoid.cli.conduct_words import share_of, words_by_name
     from paretoid.randomisation import Randomisation
 
     sizes = [word.strip() for word in randomise.split(",")]
@@ -98,7 +98,7 @@ def scheme_of(
 
 def control_of(word: str | None, arms: Sequence[str] = ()) -> dict[str, Any]:
     """What --control says: an arm, and perhaps its protected share."""
-    from paretoid.conduct import share_of
+    from paretoid.cli.conduct_words import share_of
 
     if word is None:
         return {}

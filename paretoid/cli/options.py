@@ -5,11 +5,23 @@ Each command takes those that mean something to it, always by the same name with
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+def shell_names(names: Iterable[str], default: str = "") -> str:
+    """Names of members as one types them in a shell, with commas between.
+
+    >>> shell_names(["APE", "UniformElimination", "LUCBpp"], default="APE")
+    'ape (default), uniform-elimination, lucbpp'
+    """
+    typed = {name: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower() for name in names}
+    return ", ".join(f"{word} (default)" * (name == default) or word
+                     for name, word in typed.items())  # fmt: skip
 
 
 def names_and_files(

@@ -26,6 +26,7 @@ from paretoid.cli.options import (
     Quiet,
     Scale,
     Seed,
+    shell_names,
 )
 from paretoid.cli.terminal import (
     Interrupted,
@@ -37,15 +38,8 @@ from paretoid.cli.terminal import (
     wrap,
     write,
 )
-from paretoid.registry import (
-    ARM_RADII,
-    GOALS,
-    PAIR_RADII,
-    RATE_RADII,
-    RULES,
-    inside_of,
-    shell_names,
-)
+from paretoid.labels import inside_of
+from paretoid.registry import ARM_RADII, GOALS, PAIR_RADII, RATE_RADII, RULES
 from paretoid.rules.best_arm import BestArmRule
 from paretoid.text import count, counted, settled, shares
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paretoid.labels import label_of
 from paretoid.operating.characteristics import MEANINGS
 from paretoid.operating.fixed import naive_words
-from paretoid.registry import goal_of, label_of
+from paretoid.registry import goal_of
 from paretoid.text import at_most, count, joined, shares
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paretoid.labels import label_of
 from paretoid.plots import style
 from paretoid.plots.selection import Runs
 from paretoid.plots.stopping import ecdf
-from paretoid.registry import label_of
 from paretoid.summaries import VARIABLES
 from paretoid.theory.checks import refusal
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paretoid.labels import label_of
 from paretoid.plots import style
-from paretoid.registry import label_of
 from paretoid.theory.checks import check_count
 
 if TYPE_CHECKING:

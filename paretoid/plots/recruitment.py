@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.conduct import rate_unit
+from paretoid.labels import label_of
 from paretoid.plots import style
-from paretoid.registry import label_of
 from paretoid.theory.checks import check_choice, refusal
 
 if TYPE_CHECKING:

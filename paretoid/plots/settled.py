@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paretoid.labels import inside_of, label_of
 from paretoid.plots import style
-from paretoid.registry import inside_of, label_of
 from paretoid.runs.settling import mean_settled
 from paretoid.theory.checks import check_count
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoid import text
 from paretoid.conduct import rate_unit, rate_words
-from paretoid.registry import inside_of
+from paretoid.labels import inside_of
 from paretoid.runs.settling import VERDICTS
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paretoid.labels import label_of
 from paretoid.operating.words import COLUMNS, cell, ends, naive_sentence, sentences
-from paretoid.registry import label_of
 from paretoid.report.figures import SvgPicture, drawing, picture
 from paretoid.report.other_design import difference_blocks
 from paretoid.report.page import Block, Cell, PictureBlock, Section, TableBlock, TextBlock

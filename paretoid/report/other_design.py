@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid.conduct import Conduct
 from paretoid.estimation.again import conduct_of
-from paretoid.registry import label_of, radius_of, split
+from paretoid.labels import label_of
+from paretoid.registry import radius_of, split
 from paretoid.report import methods
 from paretoid.report.page import Block, Cell, TableBlock, TextBlock
 

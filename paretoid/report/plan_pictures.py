@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid.estimation.model import trial_of
-from paretoid.registry import label_of
+from paretoid.labels import label_of
 from paretoid.report.figures import SvgPicture, drawing, new_axes, picture
 from paretoid.report.plan_sentences import limits_in
 

@@ -10,7 +10,8 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.estimation.planning import SCALE_QUANTILE, assurance_sizes
 from paretoid.estimation.ranges import correlation_of, ranges_of
-from paretoid.registry import calls, goal_of, label_of, radius_of
+from paretoid.labels import label_of
+from paretoid.registry import calls, goal_of, radius_of
 from paretoid.report import methods
 from paretoid.report.fitted import fit_call
 from paretoid.report.page import Block, TextBlock, settings, versions_table

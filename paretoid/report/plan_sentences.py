@@ -12,7 +12,8 @@ import numpy as np
 from paretoid import text
 from paretoid.directions import directions
 from paretoid.intervals import Interval, quantile_interval, share
-from paretoid.registry import goal_of, label_of
+from paretoid.labels import label_of
+from paretoid.registry import goal_of
 from paretoid.units import PLAIN, Units
 
 if TYPE_CHECKING:

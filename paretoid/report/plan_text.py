@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paretoid import text
 from paretoid.estimation.model import trial_of
-from paretoid.registry import label_of
+from paretoid.labels import label_of
 from paretoid.report.calendar_words import (
     RATE_HEADS,
     calendar_data,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoid import text
-from paretoid.registry import label_of
+from paretoid.labels import label_of
 from paretoid.report.page import Block, Cell, TableBlock, TextBlock
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from paretoid.estimation.compat import group
 from paretoid.estimation.model import trial_of
 from paretoid.explorer.design import Design
 from paretoid.intervals import Interval, mean_interval, quantile_interval, share
-from paretoid.registry import inside_of
+from paretoid.labels import inside_of
 from paretoid.report import methods
 from paretoid.report.calendar_words import nothing_settles
 from paretoid.report.design_words import design_sections

@@ -17,6 +17,7 @@ from paretoid import registry
 from paretoid.cli import published
 from paretoid.cli.app import EXIT_CODES, _explain, app
 from paretoid.cli.datasets import _find
+from paretoid.cli.options import shell_names
 from paretoid.cli.terminal import Interrupted, NotShown, table
 from paretoid.estimation.model import build_model
 from paretoid.text import as_json
@@ -413,9 +414,9 @@ def test_the_help_lists_every_member_of_the_registry(cli, monkeypatch):
 
 
 def test_a_new_member_is_listed_without_a_word_more(monkeypatch):
-    assert registry.shell_names([*registry.RULES, "NewRule2X"]).endswith("ugap-ec, new-rule2-x")
+    assert shell_names([*registry.RULES, "NewRule2X"]).endswith("ugap-ec, new-rule2-x")
     for what, kinds in (("rule", registry.RULES), ("radius", registry.RADII)):
-        for word in registry.shell_names(kinds).split(", "):
+        for word in shell_names(kinds).split(", "):
             assert registry.type_of(word, what) in kinds.values()
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoid as pt
-from paretoid.conduct import conduct_of
+from paretoid.cli.conduct_words import conduct_from
 
 ARMS, ENDPOINTS = ["A", "B"], ["fever", "IgG"]
 
@@ -76,15 +76,15 @@ def test_looks_fall_where_they_are_declared():
 
 
 def test_words_of_a_command_line_are_read():
-    conduct = conduct_of("5/day", ["28d"], "100", ["10%"])
+    conduct = conduct_from("5/day", ["28d"], "100", ["10%"])
     assert conduct == pt.Conduct(rate=5.0, delay=28.0, look=100, dropout=0.1)
-    named = conduct_of("20/week", ["IgG=4 weeks", "fever=2"], "14d", ["A=0.2", "B=5%"], 3)
+    named = conduct_from("20/week", ["IgG=4 weeks", "fever=2"], "14d", ["A=0.2", "B=5%"], 3)
     assert named == pt.Conduct(
         rate=20 / 7, delay={"IgG": 28, "fever": 2}, look_days=14.0,
         dropout={"A": 0.2, "B": 0.05}, burn_in=3,
     )  # fmt: skip
-    assert conduct_of() == pt.Conduct()
-    assert conduct_of("2/day,5/day@30d").rate == ((0.0, 2.0), (30.0, 5.0))
+    assert conduct_from() == pt.Conduct()
+    assert conduct_from("2/day,5/day@30d").rate == ((0.0, 2.0), (30.0, 5.0))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_words_of_a_command_line_are_read():
 )
 def test_words_that_make_no_sense_get_a_sentence(words, said):
     with pytest.raises(ValueError, match=said) as caught:
-        conduct_of(**words)
+        conduct_from(**words)
     assert str(caught.value).endswith(".")
 
 
@@ -184,6 +184,6 @@ def test_only_what_changes_a_decision_is_not_ideal():
     ],
 )
 def test_a_rate_is_said_as_it_is_counted_and_kept_as_it_is(rate, said):
-    conduct = pt.conduct.conduct_of(rate)
+    conduct = conduct_from(rate)
     assert str(conduct) == said
     assert pt.Conduct.from_dict(conduct.to_dict()) == conduct

@@ -11,7 +11,8 @@ import xarray as xr
 from scipy.stats import binom, norm
 
 import paretoid as pt
-from paretoid import intervals, loop, registry
+from paretoid import intervals, loop
+from paretoid.labels import label_of
 from paretoid.operating import designs, words
 from paretoid.operating.characteristics import MEANINGS, characteristics
 from paretoid.operating.fixed import equal_allocation, fixed_trials, naive_answer
@@ -238,9 +239,7 @@ def test_a_fit_is_judged_on_its_draws_one_trial_each(nasty_fit):
     table = pt.operating_characteristics(
         nasty_fit, pt.ParetoSet(0.5), scenarios=["fitted"], designs=["fixed"], runs=5, fixed=8
     )
-    assert registry.label_of(str(table.goal.values[0]), table.attrs) == (
-        "all optimal arms (margin 0.5)"
-    )
+    assert label_of(str(table.goal.values[0]), table.attrs) == ("all optimal arms (margin 0.5)")
     assert str(table.scenario_words.values[0]) == "5 posterior draws, one trial each"
     draws = pt.estimation.posterior_bandits(nasty_fit, 5)
     made = fixed_trials(draws, pt.ParetoSet(0.5), 8, 5, seed=1)
