@@ -112,7 +112,7 @@ def test_options_of_one_name_mean_one_thing():
         (["simulate", "doses.csv"], "not how far outcomes scatter"),
         (["simulate", "covboost", "--scale", "1"], "is bundled"),
         (["simulate", "--out", "."], "is a directory"),
-        (["simulate", "--out", "x.xlsx"], "must end in .nc or .csv or .json"),
+        (["simulate", "--out", "x.xlsx"], "must end in .nc, .csv or .json"),
         (["simulate", "--out", "nowhere/x.nc"], "there is no directory nowhere"),
         (["bounds", "nowhere.csv", "--scale", "1"], "nowhere.csv is no file"),
         (["bounds", "."], "is a directory"),
