@@ -107,15 +107,17 @@ def sync(
         done: list[Taken] = []
         problems: list[str] = []
         settled: dict[str, list[str]] = {"accepted": [], "refused": []}
-        for how, names, settle in (("accepted", accept, queue.accept),
-                                   ("refused", refuse, queue.refuse)):  # fmt: skip
+        for how, option, names, settle in (
+            ("accepted", "--accept", accept, queue.accept),
+            ("refused", "--refuse", refuse, queue.refuse),
+        ):
             for name in names or []:  # before the folders, so that the site is answered at once
                 try:
                     settled[how].append(settle(explorer, name).name)
                 except LedgerError:
                     raise
                 except ValueError as problem:
-                    problems.append(f"--{'accept' if how == 'accepted' else 'refuse'} {problem}")
+                    problems.append(f"{option} {problem}")
         for folder in folders:  # one that cannot be read keeps none of the others waiting
             try:
                 done.append(take(explorer, folder, site, show_arms=show_arms))

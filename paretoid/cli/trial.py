@@ -5,6 +5,7 @@ Every command prints the head hash last; keep one elsewhere for `verify --head`.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -322,7 +323,7 @@ def status(ledger: LedgerFile, json: Json = False) -> None:
         if odd:
             lines.append(
                 f"{counted(len(odd), 'odd outcome')} of sites not recorded yet: "
-                f"`paretoid trial sync {ledger}` asks about them"
+                f"`paretoid trial sync {shlex.quote(str(ledger))}` asks about them"
             )
         show({**standing.to_dict(), "odd": odd}, lines, json)
 

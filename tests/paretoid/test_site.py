@@ -1109,7 +1109,10 @@ def test_an_odd_outcome_is_asked_back_at_the_site_by_its_own_outcomes(call):
     assert "odd, and not recorded: 1 outcome" in call("sync", "trial.db")  # also without a folder
     assert "1 odd outcome of sites not recorded yet" in call("status", "trial.db")
     assert json.loads(call("status", "trial.db", "--json"))["odd"] == [name]
-    assert "no outcome waits under it" in call("sync", "trial.db", "--accept", "0" * 8, code=2)
+    for option in ("--accept", "--refuse"):
+        assert f"{option} '00000000': no outcome waits under it" in call(
+            "sync", "trial.db", option, "0" * 8, code=2
+        )
     assert f"accepted {name}" in call(*words, name)
     assert call("site", "list", "north") == listed
     assert "odd" not in call("sync", "trial.db", "north")
