@@ -52,7 +52,6 @@ if TYPE_CHECKING:
         PairwiseRadius,
         Radius,
         RoleTerms,
-        SingleArm,
         UnknownScale,
     )
     from paretoid.theory.shares import Shares
@@ -79,7 +78,7 @@ _NAMES = {
     "runs.simulate": "simulate",
     "theory.limits": "Limit",
     "theory.radii": "BetaBinomial KaufmannKoolen LUCB1Like MixedScale Mixture PairwiseRadius "
-    "Radius RoleTerms SingleArm UnknownScale",
+    "Radius RoleTerms UnknownScale",
     "theory.shares": "Shares",
     "theory.single_stream": "ArmMixture IteratedLogarithm",
     "runs.trace": "Run run_once",
@@ -95,7 +94,7 @@ __all__ = [
     "Limit", "MixedBandit", "MixedScale", "Mixture", "PairwiseRadius", "ParetoSet",
     "PosteriorSampling", "PracticalSet", "Radius", "Randomisation", "ResampledBandit",
     "RoleTerms", "RoundRobin", "Rule", "Run",
-    "Scenario", "Shares", "SingleArm", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
+    "Scenario", "Shares", "TopTwo", "Tracking", "UGapEc", "UniformElimination",
     "UnknownScale", "View", "anytime", "at_least", "at_most", "estimation", "in_cone",
     "load_instance", "open_campaign", "operating_characteristics", "plots", "preferences",
     "read_instance", "read_scenarios", "run_once", "settled_by", "simulate", "theory",

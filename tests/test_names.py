@@ -37,7 +37,7 @@ IMAGINED = {
 #: names of others, in backticks and with capitals inside
 THEIRS = {"LocalCluster", "SeedSequence"}
 #: where an earlier name stands because it is about that name
-EARLIER = {"registry.py", "lucb1_like.py", "__init__.py"}
+EARLIER = {"registry.py"}
 
 _DOTTED = re.compile(r"(?<![\w./:@-])paretoid((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
 #: in backticks, as users write them after `import paretoid as pt` and the like
@@ -104,3 +104,12 @@ def test_what_is_named_is_there(path):
     earlier = set(registry.ALIASES) if path.name not in EARLIER else set()
     missing += [name for name in sorted(earlier) if re.search(rf"\b{name}\b", text)]
     assert not missing
+
+
+def test_an_earlier_name_is_read_in_files_and_is_no_name_in_python():
+    import paretoid as pt
+    from paretoid import theory
+
+    for earlier, name in registry.ALIASES.items():
+        assert registry.type_of(earlier, "radius") is getattr(pt, name)
+        assert not any(hasattr(module, earlier) for module in (pt, theory, theory.radii))

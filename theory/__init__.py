@@ -45,7 +45,6 @@ from paretoid.theory.radii import (
     PairwiseRadius,
     Radius,
     RoleTerms,
-    SingleArm,
     UnknownScale,
     chi,
 )
@@ -63,7 +62,7 @@ __all__ = [
     "BetaBinomial", "K1", "LUCB1Like", "C_g", "C_g_approximate", "KaufmannKoolen", "MixedScale",
     "Mixture",
     "PairwiseRadius", "Radius", "RoleTerms",
-    "SingleArm", "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
+    "UnknownScale", "chi", "claim_counts", "combined_gaps", "domination",
     "easiest_arms", "gaps", "levels", "margins", "omega", "omega_k", "pareto_set",
     "Bound", "best_arm_bound", "best_arm_lower_bound", "cover_bound", "expected_samples_lucb1",
     "lambert_bounds", "lambert_exponential_bound", "log_crossings", "loglog_time", "lower_bound",

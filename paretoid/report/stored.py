@@ -15,6 +15,7 @@ from paretoid.report import methods
 from paretoid.report.limits import limits
 from paretoid.runs.files import read_manifest
 from paretoid.runs.reading import open_campaign
+from paretoid.runs.store import canonical
 from paretoid.summaries import Summary, summaries
 from paretoid.theory.bound import Bound
 from paretoid.theory.checks import FloatArray
@@ -74,7 +75,7 @@ def read_store(directory: str | Path) -> StoredCampaign:
     runs = open_campaign(directory)
     if "instance" not in runs.dims:
         runs = runs.expand_dims("instance")
-    about = manifest["campaign"]
+    about = {**manifest["campaign"], **canonical(manifest["campaign"])}
     goals = [goal_of(text) for text in about["goals"]]
     if None in goals:
         raise ValueError(

@@ -272,7 +272,7 @@ def test_threads_change_no_number(cli, doses):
 @pytest.mark.parametrize(
     "thing",
     [
-        pt.Mixture(rho=100.0, union="pairs"), pt.UnknownScale(), pt.SingleArm(), pt.ArmMixture(),
+        pt.Mixture(rho=100.0, union="pairs"), pt.UnknownScale(), pt.LUCB1Like(), pt.ArmMixture(),
         pt.KaufmannKoolen("approximate", union="none"), pt.IteratedLogarithm(),
     ],
 )  # fmt: skip

@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 
 import paretoid as pt
+from paretoid.report.campaign_words import repeat
+from paretoid.report.page import TextBlock
+from paretoid.report.stored import read_store
 
 OLD = Path(__file__).with_name("old_files")
 MARGIN = math.log(1.5) / 10
@@ -37,6 +40,11 @@ def campaign(replications, sides="two"):
     )  # fmt: skip
 
 
+def compare(kept, fresh):
+    for name in ("stopping_time", "stopped", "answer", "correct", "pulls"):
+        np.testing.assert_array_equal(kept[name].values, fresh[name].values)
+
+
 @pytest.fixture
 def store(tmp_path):
     shutil.copytree(OLD / "store", tmp_path / "store")
@@ -44,10 +52,18 @@ def store(tmp_path):
 
 
 def test_a_stored_campaign_opens_with_the_numbers_that_are_computed_today(store):
-    kept = pt.open_campaign(store).load()
-    fresh = campaign(3).run()
-    for name in ("stopping_time", "stopped", "answer", "correct", "pulls"):
-        np.testing.assert_array_equal(kept[name].values, fresh[name].values)
+    compare(pt.open_campaign(store).load(), campaign(3).run())
+
+
+def test_the_script_in_the_report_of_a_stored_campaign_gives_its_numbers_again(
+    store, tmp_path, monkeypatch
+):
+    """Under the names that members have now, and two-sided, which the store does not say."""
+    (script,) = [block.text for block in repeat(read_store(store), "")
+                 if isinstance(block, TextBlock) and "import paretoid" in block.text]  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    exec(script, {})
+    compare(pt.open_campaign(store).load(), pt.open_campaign("another directory").load())
 
 
 @pytest.mark.filterwarnings("ignore:the engine has changed since")

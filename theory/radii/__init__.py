@@ -8,7 +8,7 @@ from paretoid.theory.radii.base import PairwiseRadius, Radius, RoleTerms
 from paretoid.theory.radii.beta_binomial import BetaBinomial
 from paretoid.theory.radii.claims import MixtureRadius
 from paretoid.theory.radii.kaufmann_koolen import KaufmannKoolen
-from paretoid.theory.radii.lucb1_like import LUCB1Like, SingleArm
+from paretoid.theory.radii.lucb1_like import LUCB1Like
 from paretoid.theory.radii.mixed_scale import MixedScale
 from paretoid.theory.radii.mixture import Mixture
 from paretoid.theory.radii.unknown_scale import CHI_EXACT, UnknownScale, chi
@@ -16,5 +16,5 @@ from paretoid.theory.radii.unknown_scale import CHI_EXACT, UnknownScale, chi
 __all__ = [
     "CHI_EXACT", "BetaBinomial", "KaufmannKoolen", "LUCB1Like", "MixedScale", "Mixture",
     "MixtureRadius",
-    "PairwiseRadius", "Radius", "RoleTerms", "SingleArm", "UnknownScale", "chi",
+    "PairwiseRadius", "Radius", "RoleTerms", "UnknownScale", "chi",
 ]  # fmt: skip

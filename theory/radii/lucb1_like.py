@@ -60,7 +60,3 @@ class LUCB1Like(Radius):
         arms = np.sqrt(2 / as_counts(p)) + np.sqrt(2 / as_counts(q))
         width: FloatArray = np.sqrt(self.growth(t, K, D, delta)) * arms
         return width
-
-
-#: the name under which it was first known; it bounds differences of two arms
-SingleArm = LUCB1Like
