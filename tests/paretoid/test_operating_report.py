@@ -146,6 +146,19 @@ def test_whatever_differs_from_the_plan_is_listed_with_both_values(nasty_plan):
     assert "Mixture" in item[2]
 
 
+@pytest.mark.parametrize(
+    "other", [{"shares": None}, {"sides": "two"}, {"union": "pairs", "shares": None}]
+)
+def test_a_radius_of_the_same_name_is_another_by_what_is_not_tuned(nasty_plan, other):
+    planned = nasty_plan[2]
+    radius = pt.registry.parse(planned.attrs["radius"], "radius")
+    assert radius.shares is not None
+    table = like(planned).assign_coords(
+        designs(pt.registry.text(dataclasses.replace(radius, **other)))
+    )
+    assert [item[0] for item in differences(table, planned)] == ["rule and radius"]
+
+
 def test_what_an_older_file_does_not_say_is_called_not_known(nasty_plan):
     planned = nasty_plan[2]
     old = like(planned, conduct="0.285714 participants a day")
