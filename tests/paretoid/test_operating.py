@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -175,6 +176,9 @@ def test_a_conduct_gives_days_and_leaves_elimination_out():
     )  # fmt: skip
     assert table.design.values.tolist() == ["informed", "uniform", "fixed", "calibrated"]
     assert "elimination is left out" in table.attrs["left_out"]
+    level = float(re.search(r"level ([\d.]+) by simulation", str(table.design_words[3].item()))[1])
+    assert level > 0.1
+    assert table.level.values.tolist() == pytest.approx([0.1, 0.1, np.nan, level], nan_ok=True)
     days = table.duration.sel(interval="estimate").isel(scenario=0, goal=0)
     assert float(days.sel(design="fixed")) == 30 / 2 + 5
     times = table.mean_samples.sel(interval="estimate", design="uniform").item()

@@ -64,6 +64,23 @@ def test_shares_under_other_priors_are_those_of_the_exact_posterior(priors):
     assert exact(2) - exact(0.5) > 0.2  # far more than the errors: weights that do nothing fail
 
 
+def test_limits_count_in_the_shares_under_every_prior(few_against_many):
+    """Few is optimal of those within the limit if it is within, and many is not better."""
+    limited = sensitivity(few_against_many, limits={"cured": pt.at_least(0.9, compared=True)})
+    for width, name in ((0.5, "tighter"), (1.0, "as fitted"), (2.0, "wider")):
+        a, b = EVENTS.ravel() + 1 / width, (N - EVENTS).ravel() + 1 / width
+
+        def density(p, a=a, b=b):
+            return stats.beta.pdf(p, a[0], b[0]) * stats.beta.cdf(p, a[1], b[1])
+
+        share = integrate.quad(density, 0.9, 1)[0]
+        assert share < exact(width) - 0.1  # the limit makes a difference
+        one = limited.sel(prior=name)
+        error = 5 * 0.5 / math.sqrt(float(one.effective_draws) / 3)  # as above
+        assert float(one.optimal.sel(arm="few")) == pytest.approx(share, abs=error)
+    assert "within the limits" in " ".join(prior_text(limited).split())
+
+
 def test_arms_that_change_are_flagged_in_the_table_in_words_and_in_json(priors):
     # By integration the few are better with probability 0.26, 0.49 and 0.70.
     assert exact(0.5) < 0.45
