@@ -188,6 +188,18 @@ def test_limits_are_drawn_in_the_pictures_of_a_fit(nasty_fit):
         assert names.count("limit: ease & rest at least 1.1") == 1
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_the_picture_of_probabilities_has_those_of_meeting_the_limits(nasty_fit):
+    def marks(shares):
+        lines = plots.pareto_probability(shares).get_lines()
+        return [line.get_xdata().tolist() for line in lines
+                if line.get_label() == "within the limits"]  # fmt: skip
+
+    shares = pareto_probability(nasty_fit, limits=LIMITS)
+    assert marks(shares) == [shares.feasible.values.tolist()]
+    assert marks(pareto_probability(nasty_fit)) == []
+
+
 def test_no_t_star_of_another_problem_stands_beside_n(nasty_fit, limited):
     few = {"radius": pt.Mixture(), "draws": 3, "replications": 2, "max_samples": 100}
     exact = plan(nasty_fit, [pt.ParetoSet(), pt.AtMost(1)], **few)
