@@ -1113,6 +1113,14 @@ def test_an_odd_outcome_is_asked_back_at_the_site_by_its_own_outcomes(call):
         assert f"{option} '00000000': no outcome waits under it" in call(
             "sync", "trial.db", option, "0" * 8, code=2
         )
+    (again,) = [line for line in out.splitlines() if "ask again: " in line]
+    assert f"refused {name}" in call(*again.partition("paretoid trial ")[2].split())
+    assert "odd, and not recorded" not in call("sync", "trial.db", "north")
+    assert answer(site) == AGAIN
+    call("site", "record", "north", last, 9500, 0.7, "--yes")
+    call("sync", "trial.db", "north")
+    (name,) = json.loads(call("status", "trial.db", "--json"))["odd"]
+    listed = call("site", "list", "north")
     assert f"accepted {name}" in call(*words, name)
     assert call("site", "list", "north") == listed
     assert "odd" not in call("sync", "trial.db", "north")
