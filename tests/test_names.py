@@ -37,7 +37,7 @@ IMAGINED = {
 #: names of others, in backticks and with capitals inside
 THEIRS = {"LocalCluster", "SeedSequence"}
 #: where an earlier name stands because it is about that name
-EARLIER = {"registry.py"}
+EARLIER = {"registry.py", "CHANGELOG.md"}
 
 _DOTTED = re.compile(r"(?<![\w./:@-])paretoid((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
 #: in backticks, as users write them after `import paretoid as pt` and the like
